@@ -70,11 +70,15 @@ void sync_directory(const std::filesystem::path& directory) {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents) {
+  write_file_atomically(path, std::span(&contents, 1));
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
   std::filesystem::path temporary = path;
   temporary += ".tmp";
   try {
     const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, "create");
-    write_all(file.get(), contents, temporary);
+    for (const std::string_view piece : pieces) write_all(file.get(), piece, temporary);
     if (::fsync(file.get()) != 0) fail_errno("flush", temporary);
   } catch (...) {
     ::unlink(temporary.c_str());

@@ -13,6 +13,8 @@ std::string read_file(const std::filesystem::path& path);
 
 /// Writes beside `path`, fsyncs, renames over it and fsyncs the folder: readers see the old file or the new one.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
+/// The same for contents in several pieces, one after the other.
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 
 /// Flushes a folder's entries to disk, after a rename into it.
 void sync_directory(const std::filesystem::path& directory);
