@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pax {
+
+/// A logical arrangement of devices: axis names (`replica`, `data`, `mdl`, …) and their sizes, outermost first.
+struct Mesh {
+  std::vector<std::string> axes;
+  std::vector<int64_t> sizes;
+
+  int64_t num_devices() const;
+  bool operator==(const Mesh&) const = default;
+};
+
+/// Over which mesh axes each dimension of an array is split, outermost axis first; an empty list is not split.
+/// Pax's `tensor_split_dims_mapping`.
+struct Sharding {
+  std::vector<std::vector<std::string>> dims;
+
+  bool replicated() const;
+  bool operator==(const Sharding&) const = default;
+};
+
+/// `[{"data"}, {}]`: the dimensions in Shardy's syntax.
+std::string to_shardy(const Sharding& sharding);
+
+}  // namespace pax
