@@ -1,11 +1,26 @@
 #include "pax/base/hash.h"
 
 #include <fmt/format.h>
+#include <isa-l/crc.h>
 #include <xxhash.h>
+
+#include <algorithm>
 
 namespace pax {
 
 uint64_t hash64(std::string_view bytes, uint64_t seed) { return XXH64(bytes.data(), bytes.size(), seed); }
+
+uint32_t crc32c(std::span<const std::byte> bytes, uint32_t previous) {
+  constexpr size_t kMost = 1 << 30;  // the library counts bytes in an int
+  uint32_t state = ~previous;
+  while (!bytes.empty()) {
+    const auto piece = bytes.first(std::min(bytes.size(), kMost));
+    auto* data = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(piece.data()));
+    state = crc32_iscsi(data, static_cast<int>(piece.size()), state);
+    bytes = bytes.subspan(piece.size());
+  }
+  return ~state;
+}
 
 Digest::Digest() : state_(XXH3_createState()) { XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_)); }
 
