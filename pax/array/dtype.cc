@@ -1,5 +1,6 @@
 #include "pax/array/dtype.h"
 
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -53,6 +54,18 @@ std::optional<DType> parse_dtype(std::string_view name) {
     if (kRows[i].name == name || kRows[i].mlir == name) return static_cast<DType>(i);
   }
   return std::nullopt;
+}
+
+std::span<const std::pair<DType, std::string_view>> enum_names(DType) {
+  static const auto names = [] {
+    std::array<std::pair<DType, std::string_view>, 2 * std::size(kRows)> out;
+    for (size_t i = 0; i < std::size(kRows); ++i) {
+      out[2 * i] = {static_cast<DType>(i), kRows[i].name};
+      out[2 * i + 1] = {static_cast<DType>(i), kRows[i].mlir};
+    }
+    return out;
+  }();
+  return names;
 }
 
 BFloat16::BFloat16(float value) {

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
 namespace pax {
 
@@ -39,6 +41,9 @@ std::string_view mlir_name(DType dtype);
 
 /// Accepts both spellings; nothing when neither is known.
 std::optional<DType> parse_dtype(std::string_view name);
+
+/// Every name with its dtype, the canonical name of each first: DType as a member of configs.
+std::span<const std::pair<DType, std::string_view>> enum_names(DType);
 
 bool is_floating(DType dtype);
 bool is_integer(DType dtype);
