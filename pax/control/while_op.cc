@@ -1,0 +1,20 @@
+#include "pax/control/while_op.h"
+
+#include "pax/ir/graph.h"
+
+namespace pax {
+namespace {
+
+constinit const OpDef kWhile{.name = "while", .infer = [](const OpCall& call) -> ResultTypes {
+                               std::vector<TensorType> types;
+                               for (const Tensor& operand : call.operands) types.push_back(operand.type());
+                               return types;
+                             }};
+
+}  // namespace
+
+std::vector<Tensor> emit_while(Graph& graph, std::vector<Tensor> init, BlockId condition, BlockId body) {
+  return emit_all(graph, kWhile, std::move(init), {}, {condition, body});
+}
+
+}  // namespace pax
