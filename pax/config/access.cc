@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
+#include <new>
 
 #include "pax/base/error.h"
 #include "pax/base/text.h"
@@ -10,13 +12,45 @@
 
 namespace pax::config {
 
-void FieldVisitor::add(const Field& field) { fields.push_back(field); }
+void FieldVisitor::add(const char* name, void* data, const FieldType& type, const char* doc) {
+  fields.push_back({name, &type, data, About{.doc = doc}});
+}
+
+void FieldVisitor::add(const char* name, void* data, const FieldType& type, const About& about) {
+  fields.push_back({name, &type, data, about});
+}
 
 std::vector<Field> ConfigType::fields(void* data) const {
   FieldVisitor visitor;
   visitor.fields.reserve(32);
   visit(data, visitor);
   return std::move(visitor.fields);
+}
+
+namespace {
+
+/// Memory for one object of class `type`, made by `construct` and destroyed with its last owner.
+template <class Construct>
+std::shared_ptr<void> allocate(const ConfigType& type, Construct construct) {
+  const auto free_memory = [](void* memory) { ::operator delete(memory); };
+  std::unique_ptr<void, decltype(free_memory)> memory(::operator new(type.bytes), free_memory);
+  construct(memory.get());
+  return std::shared_ptr<void>(memory.release(), [destroy = type.destroy](void* object) {
+    destroy(object);
+    ::operator delete(object);
+  });
+}
+
+}  // namespace
+
+bool ConfigType::implements(std::string_view interface) const {
+  return std::find(interfaces.begin(), interfaces.end(), interface) != interfaces.end();
+}
+
+std::shared_ptr<void> ConfigType::make() const { return allocate(*this, construct); }
+
+std::shared_ptr<void> ConfigType::copy(const void* from) const {
+  return allocate(*this, [&](void* at) { copy_construct(at, from); });
 }
 
 std::vector<Step> split_path(std::string_view path) {
@@ -87,7 +121,7 @@ std::optional<Slot> step_down(const Slot& slot, const Step& step, std::string& e
     }
     case FieldKind::kRecord:
       if (step.index >= 0) break;
-      return find_field(*type.record, slot.data, step.name, error);
+      return find_field(type.record(), slot.data, step.name, error);
     case FieldKind::kList: {
       if (step.index < 0) break;
       const size_t size = type.size(slot.data);
@@ -116,15 +150,11 @@ std::optional<Slot> step_down(const Slot& slot, const Step& step, std::string& e
 }
 
 std::optional<Slot> find_slot(const ConfigType& type, void* data, std::string_view path, std::string& error) {
-  FieldType top;
-  top.kind = FieldKind::kRecord;
-  top.record = &type;
-  static constexpr auto kNoBounds = About{};
-  std::optional<Slot> slot = Slot{&top, data, kNoBounds};
+  std::optional<Slot> slot;
   std::string done;
   for (const Step& step : split_path(path)) {
-    const FieldKind kind = slot->type->kind;
-    slot = step_down(*slot, step, error);
+    const FieldKind kind = slot ? slot->type->kind : FieldKind::kRecord;
+    slot = slot ? step_down(*slot, step, error) : find_field(type, data, step.name, error);
     const std::string part = step.index >= 0 ? fmt::format("[{}]", step.index) : step.name;
     const std::string here = join_config_path(done, part);
     if (!slot) {
@@ -134,10 +164,7 @@ std::optional<Slot> find_slot(const ConfigType& type, void* data, std::string_vi
     }
     done = here;
   }
-  if (slot->type == &top) {
-    error = "the path is empty";
-    return std::nullopt;
-  }
+  if (!slot) error = "the path is empty";
   return slot;
 }
 

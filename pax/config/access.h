@@ -87,7 +87,7 @@ void each_part(const Slot& slot, Visit&& visit) {
       }
       return;
     case FieldKind::kRecord:
-      for (const Field& field : type.record->fields(slot.data)) {
+      for (const Field& field : type.record().fields(slot.data)) {
         visit(std::string(field.name), Slot{field.type, field.data, field.about});
       }
       return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -86,8 +87,8 @@ struct FieldType {
 
   std::vector<EnumEntry> (*enum_entries)() = nullptr;  ///< kEnum: the first name of a value is printed
 
-  const ConfigType* record = nullptr;  ///< kRecord
-  std::string_view interface;          ///< kTpl: type_name of Base
+  const ConfigType& (*record)() = nullptr;  ///< kRecord
+  std::string_view interface;               ///< kTpl: type_name of Base
 };
 
 /// What a `fields` list says of a member beside its name. Bounds hold for numbers, and for each number of a list.
@@ -105,23 +106,26 @@ struct Field {
   About about;
 };
 
-/// A config class, type-erased: one static object for each, `config_type<C>`.
+/// A config class, type-erased: one static object for each, `type_of<C>()`.
 struct ConfigType {
   std::string_view id;    ///< C++ name
   std::string_view name;  ///< registered name, `praxis.layers.Linear`
   std::string_view doc;
   void (*visit)(void*, FieldVisitor&);
-  std::shared_ptr<void> (*make)();
-  std::shared_ptr<void> (*copy)(const void*);
-  void (*assign)(void* to, const void* from);
-  /// Whether Product implements the interface of that type_name.
-  bool (*implements)(std::string_view interface);
+  size_t bytes;
+  void (*construct)(void* at);  ///< with the defaults
+  void (*copy_construct)(void* at, const void* from);
+  void (*destroy)(void*);
+  std::span<const std::string_view> interfaces;  ///< type_name of Product and of all it may stand for
   /// Builds Product and returns it as that interface; null for plain records.
   std::shared_ptr<void> (*build)(const void* config, std::string_view interface, void* context);
   /// The config's own checks; null when it has none.
   void (*validate)(const void*, Errors&);
 
   std::vector<Field> fields(void* data) const;
+  std::shared_ptr<void> make() const;
+  std::shared_ptr<void> copy(const void* from) const;
+  bool implements(std::string_view interface) const;
   bool is(const ConfigType& other) const { return this == &other || id == other.id; }
 };
 
@@ -130,21 +134,28 @@ constexpr FieldType make_field_type();
 template <class T>
 inline constexpr FieldType field_type = make_field_type<T>();
 
+/// The descriptor of config class `C`. A class that many files use compiles faster with
+/// `extern template const config::ConfigType& config::type_of<Linear::Config>();` in its header and the same line
+/// without `extern` in its source.
+template <class C>
+const ConfigType& type_of();
+
 /// Collects the members that a `fields` list names.
 class FieldVisitor {
  public:
   template <class T>
-  void operator()(const char* name, T& field, About about = {}) {
-    add({name, &field_type<T>, &field, about});
+  void operator()(const char* name, T& field, const char* doc = "") {
+    add(name, &field, field_type<T>, doc);
   }
   template <class T>
-  void operator()(const char* name, T& field, const char* doc) {
-    add({name, &field_type<T>, &field, About{.doc = doc}});
+  void operator()(const char* name, T& field, const About& about) {
+    add(name, &field, field_type<T>, about);
   }
   std::vector<Field> fields;
 
  private:
-  void add(const Field& field);
+  void add(const char* name, void* data, const FieldType& type, const char* doc);
+  void add(const char* name, void* data, const FieldType& type, const About& about);
 };
 
 /// A struct with a `fields` list.
@@ -195,14 +206,25 @@ template <class I>
 using ParentInterfaceOf = typename decltype(parent_interface_of<I>())::type;
 
 template <class I>
-constexpr bool chain_has(std::string_view wanted) {
-  if (wanted == type_name<I>()) return true;
+constexpr size_t chain_length() {
   if constexpr (std::is_same_v<ParentInterfaceOf<I>, I>) {
-    return false;
+    return 1;
   } else {
-    return chain_has<ParentInterfaceOf<I>>(wanted);
+    return 1 + chain_length<ParentInterfaceOf<I>>();
   }
 }
+template <class I, size_t N>
+constexpr void fill_chain(std::array<std::string_view, N>& names, size_t at) {
+  names[at] = type_name<I>();
+  if constexpr (!std::is_same_v<ParentInterfaceOf<I>, I>) fill_chain<ParentInterfaceOf<I>>(names, at + 1);
+}
+template <class P>
+inline constexpr auto interface_names = [] {
+  std::array<std::string_view, 1 + chain_length<InterfaceOf<P>>()> names;
+  names[0] = type_name<P>();
+  fill_chain<InterfaceOf<P>>(names, 1);
+  return names;
+}();
 template <class I>
 std::shared_ptr<void> upcast(std::shared_ptr<I> object, std::string_view wanted) {
   if (wanted == type_name<I>()) return object;
@@ -248,16 +270,15 @@ constexpr ConfigType make_config_type() {
   }
   if constexpr (requires { C::kDoc; }) type.doc = C::kDoc;
   type.visit = [](void* self, FieldVisitor& visitor) { C::fields(*static_cast<C*>(self), visitor); };
-  type.make = []() -> std::shared_ptr<void> { return std::make_shared<C>(); };
-  type.copy = [](const void* from) -> std::shared_ptr<void> {
-    return std::make_shared<C>(*static_cast<const C*>(from));
+  static_assert(alignof(C) <= alignof(std::max_align_t));
+  type.bytes = sizeof(C);
+  type.construct = [](void* at) { std::construct_at(static_cast<C*>(at)); };
+  type.copy_construct = [](void* at, const void* from) {
+    std::construct_at(static_cast<C*>(at), *static_cast<const C*>(from));
   };
-  type.assign = [](void* to, const void* from) { *static_cast<C*>(to) = *static_cast<const C*>(from); };
-  type.implements = [](std::string_view) { return false; };
+  type.destroy = [](void* at) { std::destroy_at(static_cast<C*>(at)); };
   if constexpr (Buildable<C>) {
-    type.implements = [](std::string_view interface) {
-      return interface == type_name<typename C::Product>() || chain_has<InterfaceOf<typename C::Product>>(interface);
-    };
+    type.interfaces = interface_names<typename C::Product>;
     type.build = &build_product<C>;
   }
   if constexpr (requires(const C& c, Errors& e) { c.validate(e); }) {
@@ -266,7 +287,10 @@ constexpr ConfigType make_config_type() {
   return type;
 }
 template <class C>
-inline constexpr ConfigType config_type = make_config_type<C>();
+[[gnu::noinline, gnu::cold]] const ConfigType& type_of() {
+  static constexpr ConfigType type = make_config_type<C>();
+  return type;
+}
 
 template <class T>
 struct FieldTraits;  // One specialisation for each class template that may be a member.
@@ -299,7 +323,7 @@ constexpr FieldType make_field_type() {
     };
   } else if constexpr (Record<T>) {
     type.kind = FieldKind::kRecord;
-    type.record = &config_type<T>;
+    type.record = &type_of<T>;
   } else {
     FieldTraits<T>::fill(type);
   }

@@ -242,7 +242,7 @@ std::string describe_type(const FieldType& type) {
       return out;
     }
     case FieldKind::kRecord:
-      return fmt::format("a {}", type.record->name);
+      return fmt::format("a {}", type.record().name);
     case FieldKind::kTpl:
       return fmt::format("a config that builds a {}", short_name(type.interface));
     case FieldKind::kValue:

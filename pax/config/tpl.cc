@@ -20,6 +20,15 @@ void fail_not_built(const ConfigType& type, std::string_view interface) {
   fail<ConfigError>("{} does not build a {}", type.name, short_name(interface));
 }
 
+AnyTpl::AnyTpl(const AnyTpl& other) = default;
+AnyTpl::AnyTpl(AnyTpl&& other) noexcept = default;
+AnyTpl& AnyTpl::operator=(const AnyTpl& other) = default;
+AnyTpl& AnyTpl::operator=(AnyTpl&& other) noexcept = default;
+AnyTpl::~AnyTpl() = default;
+
+AnyTpl::AnyTpl(const ConfigType& type, const void* config)
+    : node_(std::make_shared<Node>(Node{&type, type.copy(config), nullptr})) {}
+
 const FieldType AnyTpl::kAnyTplType = [] {
   FieldType type;
   type.kind = FieldKind::kTpl;

@@ -61,10 +61,14 @@ struct Node {
 class AnyTpl {
  public:
   AnyTpl() = default;
+  AnyTpl(const AnyTpl& other);  // out of line: configs with many templates compile faster
+  AnyTpl(AnyTpl&& other) noexcept;
+  AnyTpl& operator=(const AnyTpl& other);
+  AnyTpl& operator=(AnyTpl&& other) noexcept;
+  ~AnyTpl();
   explicit AnyTpl(std::shared_ptr<Node> node) : node_(std::move(node)) {}
-  template <Buildable C>
-  explicit AnyTpl(C config)
-      : node_(std::make_shared<Node>(Node{&config_type<C>, std::make_shared<C>(std::move(config)), nullptr})) {}
+  /// Copies `config`, an object of class `type`, into a fresh node.
+  AnyTpl(const ConfigType& type, const void* config);
 
   explicit operator bool() const { return node_ != nullptr; }
   bool operator==(std::nullptr_t) const { return node_ == nullptr; }
@@ -79,7 +83,7 @@ class AnyTpl {
   /// The config itself if it is of class `C`, else nullptr.
   template <Record C>
   C* as() {
-    return node_ && node_->type->is(config_type<C>) ? static_cast<C*>(node_->data.get()) : nullptr;
+    return node_ && node_->type->is(type_of<C>()) ? static_cast<C*>(node_->data.get()) : nullptr;
   }
   template <Record C>
   const C* as() const {
@@ -94,7 +98,7 @@ class AnyTpl {
   template <class T>
   void set(std::string_view path, const T& value) {
     if constexpr (Buildable<T>) {
-      const AnyTpl tpl{value};
+      const AnyTpl tpl(type_of<T>(), &value);
       set_erased(path, &tpl, kAnyTplType);
     } else if constexpr (std::is_same_v<T, std::nullptr_t> || std::is_same_v<T, std::nullopt_t>) {
       const Value null;
@@ -155,7 +159,7 @@ class Tpl : public config::AnyTpl {
   Tpl() = default;
   Tpl(std::nullptr_t) {}
   template <config::Buildable C>
-  Tpl(C config) : AnyTpl(std::move(config)) {
+  Tpl(const C& config) : AnyTpl(config::type_of<C>(), &config) {
     static_assert(std::is_base_of_v<Base, typename C::Product>, "the class built from this config is not a Base");
   }
   template <class Derived>
