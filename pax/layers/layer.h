@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pax/config/config.h"
+#include "pax/ir/graph.h"
 #include "pax/params/scope.h"
 
 namespace pax {
