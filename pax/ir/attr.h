@@ -42,7 +42,8 @@ class OpExtension {
 using Attr = std::variant<bool, int64_t, double, DType, std::string, std::vector<int64_t>, std::vector<bool>, DotDims,
                           PaddingPairs, Combiner, Mlir, HostArray, Sharding, std::shared_ptr<const OpExtension>>;
 
-/// An op's attributes by name. Names are string literals.
+/// An op's attributes by name. Names are string literals; those that begin with '_' are for rules and lowerings and are
+/// not written.
 class Attrs {
  public:
   Attrs() = default;

@@ -21,8 +21,11 @@ std::string to_shardy(const Sharding& sharding) {
   for (size_t i = 0; i < sharding.dims.size(); ++i) {
     if (i > 0) out += ", ";
     out += "{";
-    for (size_t k = 0; k < sharding.dims[i].size(); ++k)
-      out += fmt::format("{}\"{}\"", k > 0 ? ", " : "", sharding.dims[i][k]);
+    for (size_t k = 0; k < sharding.dims[i].size(); ++k) {
+      const std::string& axis = sharding.dims[i][k];
+      if (k > 0) out += ", ";
+      out += axis == kOpenAxis ? axis : fmt::format("\"{}\"", axis);
+    }
     out += "}";
   }
   return out + "]";

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pax {
@@ -15,6 +16,9 @@ struct Mesh {
   bool operator==(const Mesh&) const = default;
 };
 
+/// In the place of a mesh axis: the partitioner may split the dimension further as it likes.
+inline constexpr std::string_view kOpenAxis = "?";
+
 /// Over which mesh axes each dimension of an array is split, outermost axis first; an empty list is not split.
 /// Pax's `tensor_split_dims_mapping`.
 struct Sharding {
@@ -24,7 +28,7 @@ struct Sharding {
   bool operator==(const Sharding&) const = default;
 };
 
-/// `[{"data"}, {}]`: the dimensions in Shardy's syntax.
+/// `[{"data"}, {}, {?}]`: the dimensions in Shardy's syntax.
 std::string to_shardy(const Sharding& sharding);
 
 }  // namespace pax

@@ -225,6 +225,10 @@ class Writer {
   }
 
   void write_node(const Node& n) {
+    if (options_.mesh.axes.empty() && n.op->name == "sdy.sharding_constraint") {
+      names_[static_cast<size_t>(n.results[0])] = name(n.operands[0]);
+      return;
+    }
     for (size_t i = 0; i < n.results.size(); ++i) print("{}%{}", i > 0 ? ", " : "", name(n.results[i]));
     const bool full_name = n.op->name.find('.') != std::string_view::npos;
     print("{}\"{}{}\"(", n.results.empty() ? "" : " = ", full_name ? "" : "stablehlo.", n.op->name);
@@ -245,6 +249,7 @@ class Writer {
   void write_attrs(const Node& n) {
     bool first = true;
     for (const auto& [key, value] : n.attrs) {
+      if (key.starts_with('_')) continue;
       const std::string text = std::visit(AttrText{}, value);
       if (text.empty()) continue;
       print("{}{} = {}", first ? " {" : ", ", key, text);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
+#include "pax/ops/all_ops.h"
 #include "pax/ops/broadcast.h"
 
 namespace pax {
@@ -15,7 +18,24 @@ constinit const OpDef kConstant{
     .batch = same_unbatched,
     .trait = OpTrait::kFree};
 
+constinit const OpDef kIota{
+    .name = "iota",
+    .infer = [](const OpCall& call) -> ResultTypes {
+      const Shape shape(call.attr<std::vector<int64_t>>("_shape"));
+      const int64_t dim = call.attr<int64_t>("iota_dimension");
+      if (dim < 0 || dim >= shape.rank()) {
+        call.fail(fmt::format("dimension {} of shape {} does not exist", dim, to_string(shape)));
+      }
+      return TensorType{call.attr<DType>("_dtype"), shape};
+    },
+    .batch = same_unbatched,
+    .trait = OpTrait::kFree};
+
+constexpr const OpDef* kOps[] = {&kConstant, &kIota};
+
 }  // namespace
+
+std::span<const OpDef* const> constant_ops() { return kOps; }
 
 Tensor constant(Graph& graph, HostArray value) { return emit(graph, kConstant, {{"value", std::move(value)}}); }
 
@@ -26,24 +46,27 @@ Tensor full(Graph& graph, TensorType type, double value) {
 
 Tensor full_like(Tensor like, double value) { return full(like.graph(), like.type(), value); }
 
-Tensor zeros_like(Tensor like) { return full_like(like, 0); }
+Tensor lowest(Graph& graph, DType dtype) {
+  const bool infinite = dtype == DType::kBF16 || dtype == DType::kF16 || dtype == DType::kF32 || dtype == DType::kF64;
+  if (infinite) return full(graph, {dtype, {}}, -std::numeric_limits<double>::infinity());
+  if (is_floating(dtype)) return full(graph, {dtype, {}}, -max_finite(dtype));
+  return full(graph, {dtype, {}}, is_signed(dtype) ? -max_finite(dtype) - 1 : 0);
+}
 
-constinit const OpDef kIota{
-    .name = "iota",
-    .infer = [](const OpCall& call) -> ResultTypes {
-      const Shape shape(call.attr<std::vector<int64_t>>("shape"));
-      const int64_t dim = call.attr<int64_t>("iota_dimension");
-      if (dim < 0 || dim >= shape.rank()) {
-        call.fail(fmt::format("dimension {} of shape {} does not exist", dim, to_string(shape)));
-      }
-      return TensorType{call.attr<DType>("dtype"), shape};
-    },
-    .batch = same_unbatched,
-    .trait = OpTrait::kFree};
+Tensor highest(Graph& graph, DType dtype) {
+  const bool infinite = dtype == DType::kBF16 || dtype == DType::kF16 || dtype == DType::kF32 || dtype == DType::kF64;
+  if (infinite) return full(graph, {dtype, {}}, std::numeric_limits<double>::infinity());
+  // The largest integers of 64 bits are no doubles.
+  if (dtype == DType::kS64) return constant(graph, HostArray::scalar(std::numeric_limits<int64_t>::max()));
+  if (dtype == DType::kU64) return constant(graph, HostArray::scalar(std::numeric_limits<uint64_t>::max()));
+  return full(graph, {dtype, {}}, max_finite(dtype));
+}
+
+Tensor zeros_like(Tensor like) { return full_like(like, 0); }
 
 Tensor iota(Graph& graph, TensorType type, int64_t dim) {
   const std::vector<int64_t> shape(type.shape.begin(), type.shape.end());
-  return emit(graph, kIota, {{"iota_dimension", dim}, {"shape", shape}, {"dtype", type.dtype}});
+  return emit(graph, kIota, {{"iota_dimension", dim}, {"_shape", shape}, {"_dtype", type.dtype}});
 }
 
 }  // namespace pax
