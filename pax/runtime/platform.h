@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pax/config/config.h"
+#include "pax/pjrt/client.h"
+
+namespace pax {
+
+/// Which devices an experiment runs on.
+struct PlatformConfig {
+  /// "cpu", "cuda", "rocm", "tpu", or the path of a PJRT plugin.
+  std::string name = "cpu";
+  /// Which of the platform's plugins, when several are installed: a wheel's name. Empty: the fastest by measurement.
+  std::string plugin;
+  /// Virtual devices on CPU; 0 is the plugin's default of one.
+  int64_t cpu_device_count = 0;
+  /// Folder that scripts/setup filled. Empty: the one this program was built with.
+  std::string deps_dir;
+
+  static void fields(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("plugin", self.plugin);
+    visit("cpu_device_count", self.cpu_device_count);
+    visit("deps_dir", self.deps_dir);
+  }
+};
+
+/// The plugin library that `config` names. Throws ConfigError listing what is installed and what to run.
+std::filesystem::path find_plugin(const PlatformConfig& config);
+
+/// Every installed plugin of a platform, best first.
+std::vector<std::filesystem::path> installed_plugins(const std::filesystem::path& deps_dir, std::string_view platform);
+
+/// Loads the plugin and opens its devices.
+std::shared_ptr<const Client> open_client(const PlatformConfig& config, std::shared_ptr<KeyValueStore> store = nullptr);
+
+}  // namespace pax
