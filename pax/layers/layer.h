@@ -27,6 +27,8 @@ struct LayerConfig {
   std::optional<WeightInit> params_init;
   std::optional<bool> skip_lp_regularization;
   std::optional<std::string> shared_weight_layer_id;
+  std::optional<std::vector<int64_t>> ici_mesh_shape;  ///< devices of a slice, by mesh axis
+  std::optional<std::vector<int64_t>> dcn_mesh_shape;  ///< slices, by mesh axis
   std::optional<std::vector<std::string>> mesh_axis_names;
   /// By name (`wt`, `out`, and what a layer adds): how weights and activations are split over the mesh.
   std::map<std::string, SplitDims> weight_split_dims_mapping;
@@ -38,6 +40,8 @@ struct LayerConfig {
     visit("params_init", self.params_init);
     visit("skip_lp_regularization", self.skip_lp_regularization);
     visit("shared_weight_layer_id", self.shared_weight_layer_id);
+    visit("ici_mesh_shape", self.ici_mesh_shape);
+    visit("dcn_mesh_shape", self.dcn_mesh_shape);
     visit("mesh_axis_names", self.mesh_axis_names);
     visit("weight_split_dims_mapping", self.weight_split_dims_mapping);
     visit("activation_split_dims_mapping", self.activation_split_dims_mapping);
