@@ -1,0 +1,31 @@
+#pragma once
+
+#include "pax/array/tree.h"
+#include "pax/layers/layer.h"
+
+namespace pax {
+
+/// A metric and what it is a mean over: averages over batches weigh by `weight`. Both f32 scalars.
+struct WeightedScalar {
+  Tensor value;
+  Tensor weight;
+};
+
+/// What a model makes of a batch.
+struct ModelOutput {
+  Tree<WeightedScalar> metrics;  ///< `total_loss`, `avg_xent`, `log_pplx`, …
+  Tree<Tensor> per_example;      ///< leading dimension: rows of the batch
+};
+
+/// A model head: batch in, loss and metrics out (praxis base_model.BaseModel).
+class BaseModel : public Layer {
+ public:
+  using Interface = BaseModel;
+  using Layer::Layer;
+
+  /// `batch`: the input's tensors by name (`ids`, `labels`, `weights`, …). Throws ShapeError naming a field that is
+  /// missing or of the wrong shape.
+  virtual ModelOutput compute_loss(const Tree<Tensor>& batch) const = 0;
+};
+
+}  // namespace pax
