@@ -6,14 +6,14 @@
 namespace pax {
 
 /// A metric and what it is a mean over: averages over batches weigh by `weight`. Both f32 scalars.
-struct WeightedScalar {
+struct TracedMetric {
   Tensor value;
   Tensor weight;
 };
 
 /// What a model makes of a batch.
 struct ModelOutput {
-  Tree<WeightedScalar> metrics;  ///< `total_loss`, `avg_xent`, `log_pplx`, …
+  Tree<TracedMetric> metrics;  ///< `total_loss`, `avg_xent`, `log_pplx`, …
   Tree<Tensor> per_example;      ///< leading dimension: rows of the batch
 };
 
