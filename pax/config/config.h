@@ -8,7 +8,7 @@
 //     struct Config : LayerConfig {                                     // a base with shared members, if wanted
 //       using Product = FeedForward;                                    // what is built; leave out for plain records
 //       static constexpr std::string_view kName = "praxis.layers.FeedForward";
-//       static constexpr std::string_view kDoc = "Linear, bias, activation.";
+//       static constexpr std::string_view kDoc = "Linear, bias, activation.";  // optional, as is an array kAliases
 //       Required<int64_t> input_dims{};                                 // no default is right
 //       int64_t output_dims = 0;
 //       std::optional<double> clip{};
@@ -31,9 +31,13 @@
 //
 // Members may be bool, integers, double, std::string, enums with `enum_names`, records, Tpl, Value, and std::optional,
 // Required, std::vector, std::array, std::map<std::string, …>, std::variant of those.
-// Headers beside this one: registry.h, yaml.h (print, parse, update), paths.h (overrides), compare.h, check.h.
+// A header that many files include says after its class `extern template const config::ConfigType&
+// config::type_of<FeedForward::Config>();`, and its source the same without `extern`: that saves compile time.
+// Headers beside this one: registry.h, yaml.h (print, parse, update), paths.h (overrides), compare.h (diff, find),
+// check.h (validate), sharing.h, schema.h.
 
 #include "pax/config/errors.h"
 #include "pax/config/field.h"
+#include "pax/config/ref.h"
 #include "pax/config/tpl.h"
 #include "pax/config/value.h"

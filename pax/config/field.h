@@ -96,6 +96,9 @@ struct About {
   const char* doc = "";
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
+  /// Names, joined by commas, of Required members of the templates held here that the config's Product fills in;
+  /// "*" for all. `validate` does not miss them.
+  const char* fills = "";
 };
 
 /// One member of one config object.
@@ -111,6 +114,7 @@ struct ConfigType {
   std::string_view id;    ///< C++ name
   std::string_view name;  ///< registered name, `praxis.layers.Linear`
   std::string_view doc;
+  std::span<const std::string_view> aliases;  ///< other registered names
   void (*visit)(void*, FieldVisitor&);
   size_t bytes;
   void (*construct)(void* at);  ///< with the defaults
@@ -269,6 +273,7 @@ constexpr ConfigType make_config_type() {
     type.name = type_name<C>();
   }
   if constexpr (requires { C::kDoc; }) type.doc = C::kDoc;
+  if constexpr (requires { C::kAliases; }) type.aliases = C::kAliases;
   type.visit = [](void* self, FieldVisitor& visitor) { C::fields(*static_cast<C*>(self), visitor); };
   static_assert(alignof(C) <= alignof(std::max_align_t));
   type.bytes = sizeof(C);

@@ -16,11 +16,12 @@ struct Value {
   bool quoted = false;  ///< A string in quotes: never read as a number, boolean or null.
   int64_t integer = 0;
   double real = 0;
-  std::string text;               ///< The string, or how a plain scalar was spelled.
-  std::vector<std::string> keys;  ///< Of a map; as many as `items`.
-  std::vector<Value> items;       ///< Of a list or a map.
-  int line = 0;                   ///< In the source text, from 1; 0 when there is none.
-  int anchor = 0;                 ///< Equal in all places that alias one anchored value; 0 when not anchored.
+  std::string text;                   ///< The string, or how a plain scalar was spelled.
+  std::vector<std::string> keys;      ///< Of a map; as many as `items`.
+  std::vector<Value> items;           ///< Of a list or a map.
+  std::vector<std::string> comments;  ///< Of a map, printed above its keys; none or as many as `keys`.
+  int line = 0;                       ///< In the source text, from 1; 0 when there is none.
+  int anchor = 0;                     ///< Equal in all places that alias one anchored value; 0 when not anchored.
 
   static Value null() { return {}; }
   static Value of(bool value);
