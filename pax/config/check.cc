@@ -1,5 +1,6 @@
 #include "pax/config/check.h"
 
+#include <algorithm>
 #include <set>
 
 #include "pax/base/error.h"
