@@ -4,54 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <new>
 
 #include "pax/base/error.h"
 #include "pax/base/text.h"
 #include "pax/config/errors.h"
 
 namespace pax::config {
-
-void FieldVisitor::add(const char* name, void* data, const FieldType& type, const char* doc) {
-  fields.push_back({name, &type, data, About{.doc = doc}});
-}
-
-void FieldVisitor::add(const char* name, void* data, const FieldType& type, const About& about) {
-  fields.push_back({name, &type, data, about});
-}
-
-std::vector<Field> ConfigType::fields(void* data) const {
-  FieldVisitor visitor;
-  visitor.fields.reserve(32);
-  visit(data, visitor);
-  return std::move(visitor.fields);
-}
-
-namespace {
-
-/// Memory for one object of class `type`, made by `construct` and destroyed with its last owner.
-template <class Construct>
-std::shared_ptr<void> allocate(const ConfigType& type, Construct construct) {
-  const auto free_memory = [](void* memory) { ::operator delete(memory); };
-  std::unique_ptr<void, decltype(free_memory)> memory(::operator new(type.bytes), free_memory);
-  construct(memory.get());
-  return std::shared_ptr<void>(memory.release(), [destroy = type.destroy](void* object) {
-    destroy(object);
-    ::operator delete(object);
-  });
-}
-
-}  // namespace
-
-bool ConfigType::implements(std::string_view interface) const {
-  return std::find(interfaces.begin(), interfaces.end(), interface) != interfaces.end();
-}
-
-std::shared_ptr<void> ConfigType::make() const { return allocate(*this, construct); }
-
-std::shared_ptr<void> ConfigType::copy(const void* from) const {
-  return allocate(*this, [&](void* at) { copy_construct(at, from); });
-}
 
 std::vector<Step> split_path(std::string_view path) {
   const std::string_view whole = path;
@@ -106,10 +64,10 @@ std::optional<Slot> step_down(const Slot& slot, const Step& step, std::string& e
         error = "is null here";
         return std::nullopt;
       }
-      return step_down({type.element, inside, slot.about}, step, error);
+      return step_down({&type.element(), inside, slot.about}, step, error);
     }
     case FieldKind::kVariant:
-      return step_down({type.alternatives[type.index(slot.data)], type.get(slot.data), slot.about}, step, error);
+      return step_down({&type.alternative(type.index(slot.data)), type.get(slot.data), slot.about}, step, error);
     case FieldKind::kTpl: {
       const auto& tpl = *static_cast<const AnyTpl*>(slot.data);
       if (step.index >= 0) break;
@@ -129,13 +87,13 @@ std::optional<Slot> step_down(const Slot& slot, const Step& step, std::string& e
         error = fmt::format("has {} items, so [{}] does not exist", size, step.index);
         return std::nullopt;
       }
-      return Slot{type.element, type.at(slot.data, static_cast<size_t>(step.index)), slot.about};
+      return Slot{&type.element(), type.at(slot.data, static_cast<size_t>(step.index)), slot.about};
     }
     case FieldKind::kMap: {
       if (step.index >= 0) break;
       std::vector<std::string> names;
       for (const auto& [key, data] : type.map_entries(slot.data)) {
-        if (key == step.name) return Slot{type.element, data, slot.about};
+        if (key == step.name) return Slot{&type.element(), data, slot.about};
         names.emplace_back(key);
       }
       error = fmt::format("no key {}.{}", json_quote(step.name), did_you_mean(step.name, names));

@@ -69,21 +69,21 @@ void each_part(const Slot& slot, Visit&& visit) {
   const FieldType& type = *slot.type;
   switch (type.kind) {
     case FieldKind::kOptional:
-      if (void* inside = type.get(slot.data)) visit(std::string(), Slot{type.element, inside, slot.about});
+      if (void* inside = type.get(slot.data)) visit(std::string(), Slot{&type.element(), inside, slot.about});
       return;
     case FieldKind::kVariant:
-      visit(std::string(), Slot{type.alternatives[type.index(slot.data)], type.get(slot.data), slot.about});
+      visit(std::string(), Slot{&type.alternative(type.index(slot.data)), type.get(slot.data), slot.about});
       return;
     case FieldKind::kList:
       for (size_t i = 0; i < type.size(slot.data); ++i) {
-        visit("[" + std::to_string(i) + "]", Slot{type.element, type.at(slot.data, i), slot.about});
+        visit("[" + std::to_string(i) + "]", Slot{&type.element(), type.at(slot.data, i), slot.about});
       }
       return;
     case FieldKind::kMap:
       for (const auto& [key, data] : type.map_entries(slot.data)) {
         const bool plain = !key.empty() && key.find_first_of(".[]\"=") == std::string_view::npos;
         std::string suffix = plain ? std::string(key) : "[\"" + std::string(key) + "\"]";
-        visit(std::move(suffix), Slot{type.element, data, slot.about});
+        visit(std::move(suffix), Slot{&type.element(), data, slot.about});
       }
       return;
     case FieldKind::kRecord:

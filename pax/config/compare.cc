@@ -67,10 +67,10 @@ bool holds_configs(const FieldType& type) {
     case FieldKind::kOptional:
     case FieldKind::kList:
     case FieldKind::kMap:
-      return holds_configs(*type.element);
+      return holds_configs(type.element());
     case FieldKind::kVariant:
       return std::any_of(type.alternatives.begin(), type.alternatives.end(),
-                         [](const FieldType* alternative) { return holds_configs(*alternative); });
+                         [](auto alternative) { return holds_configs(alternative()); });
     default:
       return false;
   }

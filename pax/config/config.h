@@ -32,7 +32,8 @@
 // Members may be bool, integers, double, std::string, enums with `enum_names`, records, Tpl, Value, and std::optional,
 // Required, std::vector, std::array, std::map<std::string, …>, std::variant of those.
 // A header that many files include says after its class `extern template const config::ConfigType&
-// config::type_of<FeedForward::Config>();`, and its source the same without `extern`: that saves compile time.
+// config::type_of<FeedForward::Config>();`, and its source the same without `extern`: that saves compile time. The same
+// with config::field_type<T> for elaborate types of members.
 // Headers beside this one: registry.h, yaml.h (print, parse, update), paths.h (overrides), compare.h (diff, find),
 // check.h (validate), sharing.h, schema.h.
 

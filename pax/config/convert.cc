@@ -30,8 +30,8 @@ std::string convert_list(const Slot& to, const Slot& from) {
     to.type->resize(to.data, size);
   }
   for (size_t i = 0; i < size; ++i) {
-    std::string wrong = convert({to.type->element, to.type->at(to.data, i), to.about},
-                                {from.type->element, from.type->at(from.data, i), {}});
+    std::string wrong = convert({&to.type->element(), to.type->at(to.data, i), to.about},
+                                {&from.type->element(), from.type->at(from.data, i), {}});
     if (!wrong.empty()) return fmt::format("item [{}] {}", i, wrong);
   }
   return "";
@@ -39,12 +39,12 @@ std::string convert_list(const Slot& to, const Slot& from) {
 
 std::string convert_to_variant(const Slot& to, const Slot& from) {
   for (size_t i = 0; i < to.type->alternatives.size(); ++i) {
-    if (to.type->alternatives[i]->id == from.type->id) {
-      return convert({to.type->alternatives[i], to.type->select(to.data, i), to.about}, from);
+    if (to.type->alternative(i).id == from.type->id) {
+      return convert({&to.type->alternative(i), to.type->select(to.data, i), to.about}, from);
     }
   }
   for (size_t i = 0; i < to.type->alternatives.size(); ++i) {
-    const Slot part{to.type->alternatives[i], to.type->select(to.data, i), to.about};
+    const Slot part{&to.type->alternative(i), to.type->select(to.data, i), to.about};
     if (convert(part, from).empty()) return "";
   }
   return no_conversion(to, from);
@@ -64,18 +64,18 @@ std::string convert(const Slot& to, const Slot& from) {
   static const Value null;
   if (from.type->kind == FieldKind::kOptional) {
     void* inside = from.type->get(from.data);
-    if (inside == nullptr) return convert(to, {&field_type<Value>, const_cast<Value*>(&null), {}});
-    return convert(to, {from.type->element, inside, {}});
+    if (inside == nullptr) return convert(to, {&field_type<Value>(), const_cast<Value*>(&null), {}});
+    return convert(to, {&from.type->element(), inside, {}});
   }
   if (from.type->kind == FieldKind::kVariant) {
-    return convert(to, {from.type->alternatives[from.type->index(from.data)], from.type->get(from.data), {}});
+    return convert(to, {&from.type->alternative(from.type->index(from.data)), from.type->get(from.data), {}});
   }
   if (to.type->kind == FieldKind::kOptional) {
     if (is_null_value(from)) {
       to.type->reset(to.data);
       return "";
     }
-    return convert({to.type->element, to.type->emplace(to.data), to.about}, from);
+    return convert({&to.type->element(), to.type->emplace(to.data), to.about}, from);
   }
   if (to.type->kind == FieldKind::kVariant) return convert_to_variant(to, from);
   if (to.type->kind == FieldKind::kTpl) {

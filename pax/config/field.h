@@ -62,12 +62,12 @@ using MapEntry = std::pair<std::string_view, void*>;
 /// What erased code must know of one C++ type of members. Only the functions of its kind are set.
 struct FieldType {
   FieldKind kind = FieldKind::kBool;
-  std::string_view id;                 ///< C++ name
-  uint8_t bytes = 0;                   ///< of kInt, kReal, kEnum
-  bool is_signed = true;               ///< of kInt
-  bool required = false;               ///< of kOptional: Required<T>
-  int64_t fixed_size = -1;             ///< of kList: std::array
-  const FieldType* element = nullptr;  ///< of kOptional, kList, kMap
+  std::string_view id;                      ///< C++ name
+  uint8_t bytes = 0;                        ///< of kInt, kReal, kEnum
+  bool is_signed = true;                    ///< of kInt
+  bool required = false;                    ///< of kOptional: Required<T>
+  int64_t fixed_size = -1;                  ///< of kList: std::array
+  const FieldType& (*element)() = nullptr;  ///< of kOptional, kList, kMap
   void (*assign)(void* to, const void* from) = nullptr;
 
   void* (*get)(void*) = nullptr;      ///< kOptional: nullptr when empty; kVariant: the one held
@@ -81,7 +81,7 @@ struct FieldType {
   std::vector<MapEntry> (*map_entries)(void*) = nullptr;  ///< kMap
   void* (*insert)(void*, std::string_view key) = nullptr;
 
-  std::span<const FieldType* const> alternatives;  ///< kVariant
+  std::span<const FieldType& (*const)()> alternatives;  ///< kVariant
   size_t (*index)(const void*) = nullptr;
   void* (*select)(void*, size_t) = nullptr;
 
@@ -89,6 +89,8 @@ struct FieldType {
 
   const ConfigType& (*record)() = nullptr;  ///< kRecord
   std::string_view interface;               ///< kTpl: type_name of Base
+
+  const FieldType& alternative(size_t i) const { return alternatives[i](); }
 };
 
 /// What a `fields` list says of a member beside its name. Bounds hold for numbers, and for each number of a list.
@@ -133,10 +135,11 @@ struct ConfigType {
   bool is(const ConfigType& other) const { return this == &other || id == other.id; }
 };
 
+/// The descriptor of member type `T`. An elaborate type of many configs compiles faster with
+/// `extern template const config::FieldType& config::field_type<T>();` in its header and the same line without
+/// `extern` in its source.
 template <class T>
-constexpr FieldType make_field_type();
-template <class T>
-inline constexpr FieldType field_type = make_field_type<T>();
+const FieldType& field_type();
 
 /// The descriptor of config class `C`. A class that many files use compiles faster with
 /// `extern template const config::ConfigType& config::type_of<Linear::Config>();` in its header and the same line
@@ -149,11 +152,11 @@ class FieldVisitor {
  public:
   template <class T>
   void operator()(const char* name, T& field, const char* doc = "") {
-    add(name, &field, field_type<T>, doc);
+    add(name, &field, field_type<T>(), doc);
   }
   template <class T>
   void operator()(const char* name, T& field, const About& about) {
-    add(name, &field, field_type<T>, about);
+    add(name, &field, field_type<T>(), about);
   }
   std::vector<Field> fields;
 
@@ -403,7 +406,7 @@ struct FieldTraits<std::map<std::string, T, Less>> {
 template <class... Ts>
 struct FieldTraits<std::variant<Ts...>> {
   using Variant = std::variant<Ts...>;
-  static constexpr const FieldType* kAlternatives[] = {&field_type<Ts>...};
+  static constexpr const FieldType& (*kAlternatives[])() = {&field_type<Ts>...};
   template <size_t I>
   static void* select(void* self) {
     return &static_cast<Variant*>(self)->template emplace<I>();
@@ -433,5 +436,26 @@ struct FieldTraits<Tpl<Base>> {
     type.interface = type_name<Base>();
   }
 };
+
+template <class T>
+[[gnu::noinline, gnu::cold]] const FieldType& field_type() {
+  static constexpr FieldType type = make_field_type<T>();
+  return type;
+}
+
+extern template const FieldType& field_type<bool>();
+extern template const FieldType& field_type<int64_t>();
+extern template const FieldType& field_type<double>();
+extern template const FieldType& field_type<std::string>();
+extern template const FieldType& field_type<Value>();
+extern template const FieldType& field_type<std::optional<bool>>();
+extern template const FieldType& field_type<std::optional<int64_t>>();
+extern template const FieldType& field_type<std::optional<double>>();
+extern template const FieldType& field_type<std::optional<std::string>>();
+extern template const FieldType& field_type<std::vector<int64_t>>();
+extern template const FieldType& field_type<std::vector<double>>();
+extern template const FieldType& field_type<std::vector<std::string>>();
+extern template const FieldType& field_type<std::optional<std::vector<int64_t>>>();
+extern template const FieldType& field_type<std::optional<std::vector<std::string>>>();
 
 }  // namespace pax::config

@@ -16,21 +16,21 @@ namespace {
 std::optional<Slot> step_or_make(Slot slot, const Step& step, std::string& error) {
   if (slot.type->kind == FieldKind::kOptional) {
     void* inside = slot.type->get(slot.data);
-    if (inside == nullptr && slot.type->element->kind != FieldKind::kTpl) inside = slot.type->emplace(slot.data);
-    if (inside != nullptr) return step_or_make({slot.type->element, inside, slot.about}, step, error);
+    if (inside == nullptr && slot.type->element().kind != FieldKind::kTpl) inside = slot.type->emplace(slot.data);
+    if (inside != nullptr) return step_or_make({&slot.type->element(), inside, slot.about}, step, error);
   }
   if (slot.type->kind == FieldKind::kMap && step.index < 0) {
     for (const auto& [key, data] : slot.type->map_entries(slot.data)) {
-      if (key == step.name) return Slot{slot.type->element, data, slot.about};
+      if (key == step.name) return Slot{&slot.type->element(), data, slot.about};
     }
-    return Slot{slot.type->element, slot.type->insert(slot.data, step.name), slot.about};
+    return Slot{&slot.type->element(), slot.type->insert(slot.data, step.name), slot.about};
   }
   return step_down(slot, step, error);
 }
 
 /// Whether the member holds text, also inside an optional.
 bool is_text(const FieldType& type) {
-  if (type.kind == FieldKind::kOptional) return is_text(*type.element);
+  if (type.kind == FieldKind::kOptional) return is_text(type.element());
   return type.kind == FieldKind::kString;
 }
 

@@ -227,17 +227,17 @@ std::string describe_type(const FieldType& type) {
     case FieldKind::kEnum:
       return "one of " + join(canonical_names(type), ", ");
     case FieldKind::kOptional:
-      return describe_type(*type.element) + (type.required ? "" : " or null");
+      return describe_type(type.element()) + (type.required ? "" : " or null");
     case FieldKind::kList: {
-      if (type.fixed_size < 0) return "a list, each item " + describe_type(*type.element);
-      return fmt::format("a list of {}, each item {}", type.fixed_size, describe_type(*type.element));
+      if (type.fixed_size < 0) return "a list, each item " + describe_type(type.element());
+      return fmt::format("a list of {}, each item {}", type.fixed_size, describe_type(type.element()));
     }
     case FieldKind::kMap:
-      return "a mapping, each value " + describe_type(*type.element);
+      return "a mapping, each value " + describe_type(type.element());
     case FieldKind::kVariant: {
       std::string out;
-      for (const FieldType* alternative : type.alternatives) {
-        out += (out.empty() ? "" : ", or ") + describe_type(*alternative);
+      for (const auto alternative : type.alternatives) {
+        out += (out.empty() ? "" : ", or ") + describe_type(alternative());
       }
       return out;
     }

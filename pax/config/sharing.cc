@@ -72,10 +72,10 @@ Sharing find_sharing(const Ref& root) {
 
 void mark_shared(const Ref& root) {
   Sharing sharing;
-  int id = 0;
+  const auto last_id = std::make_shared<std::atomic<int>>(0);
   for (Node* node : collect(root, sharing)) {
     const auto handles = static_cast<int>(sharing.handles(node));
-    node->mark = handles > 1 ? std::make_shared<SharedMark>(SharedMark{++id, handles}) : nullptr;
+    node->mark = handles > 1 ? std::make_shared<SharedMark>(SharedMark{++*last_id, handles, last_id}) : nullptr;
   }
 }
 

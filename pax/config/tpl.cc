@@ -84,7 +84,9 @@ class Cloner {
   void renew_inner_marks(const Node& top) {
     for (auto& [node, out] : copies_) {
       if (node != &top && node->mark && handles_[node] >= node->mark->handles) {
-        out->mark = std::make_shared<SharedMark>(*node->mark);
+        SharedMark mark = *node->mark;
+        mark.id = ++*mark.last_id;
+        out->mark = std::make_shared<SharedMark>(std::move(mark));
       }
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <memory>
 #include <optional>
@@ -44,10 +45,11 @@ class Required {
 
 namespace config {
 
-/// Says that a node stands in several places of one tree; compare addresses. See `mark_shared`.
+/// Says that a node stands in several places of one tree. See `mark_shared`.
 struct SharedMark {
-  int id = 0;       ///< Number within the tree that was marked, from 1.
+  int id = 0;       ///< From 1; unlike that of any other thing of the tree that was marked, clones included.
   int handles = 0;  ///< How many places of that tree hold the node.
+  std::shared_ptr<std::atomic<int>> last_id;  ///< The tree's highest id.
 };
 
 /// A config object together with its class. Several handles may hold one node: then it is one thing.
@@ -102,12 +104,12 @@ class AnyTpl {
       set_erased(path, &tpl, kAnyTplType);
     } else if constexpr (std::is_same_v<T, std::nullptr_t> || std::is_same_v<T, std::nullopt_t>) {
       const Value null;
-      set_erased(path, &null, field_type<Value>);
+      set_erased(path, &null, field_type<Value>());
     } else if constexpr (std::is_convertible_v<const T&, std::string_view> && !std::is_same_v<T, std::string>) {
       const std::string text{std::string_view(value)};
-      set_erased(path, &text, field_type<std::string>);
+      set_erased(path, &text, field_type<std::string>());
     } else {
-      set_erased(path, &value, field_type<T>);
+      set_erased(path, &value, field_type<T>());
     }
   }
   /// As `set`, but false when there is no such member.
@@ -121,7 +123,7 @@ class AnyTpl {
   template <class T>
   T get(std::string_view path) const {
     T value{};
-    get_erased(path, &value, field_type<T>);
+    get_erased(path, &value, field_type<T>());
     return value;
   }
   /// The member at `path` as `T`, or `otherwise` when there is no such member.

@@ -43,7 +43,7 @@ void Updater::update(const Slot& slot, const std::string& path, const Value& val
     case FieldKind::kOptional: {
       if (value.is_null()) return type.reset(slot.data);
       void* inside = type.get(slot.data);
-      return update({type.element, inside != nullptr ? inside : type.emplace(slot.data), slot.about}, path, value);
+      return update({&type.element(), inside != nullptr ? inside : type.emplace(slot.data), slot.about}, path, value);
     }
     case FieldKind::kTpl:
       return update_tpl(slot, path, value);
@@ -135,7 +135,7 @@ void Updater::update_list(const Slot& slot, const std::string& path, const Value
     return wrong(path, fmt::format("must have {} items, not {}", type.fixed_size, size), value);
   }
   std::vector<AnyTpl> before;  // templates without a class are updated in place
-  if (type.element->kind == FieldKind::kTpl) {
+  if (type.element().kind == FieldKind::kTpl) {
     for (size_t i = 0; i < type.size(slot.data); ++i) {
       before.push_back(*static_cast<const AnyTpl*>(type.at(slot.data, i)));
     }
@@ -148,7 +148,7 @@ void Updater::update_list(const Slot& slot, const std::string& path, const Value
     void* item = type.at(slot.data, i);
     const bool has_class = !value.items[i].is_map() || value.items[i].find("__class__") != nullptr;
     if (i < before.size() && !has_class) *static_cast<AnyTpl*>(item) = before[i];
-    update({type.element, item, slot.about}, fmt::format("{}[{}]", path, i), value.items[i]);
+    update({&type.element(), item, slot.about}, fmt::format("{}[{}]", path, i), value.items[i]);
   }
 }
 
@@ -159,14 +159,14 @@ void Updater::update_map(const Slot& slot, const std::string& path, const Value&
   slot.type->reset(slot.data);
   for (size_t i = 0; i < value.keys.size(); ++i) {
     const std::string at = join_config_path(path, value.keys[i]);
-    update({slot.type->element, slot.type->insert(slot.data, value.keys[i]), slot.about}, at, value.items[i]);
+    update({&slot.type->element(), slot.type->insert(slot.data, value.keys[i]), slot.about}, at, value.items[i]);
   }
 }
 
 bool Updater::try_alternative(const Slot& slot, size_t i, const Value& value) {
   Errors trial;
   Updater updater(registry_, trial);
-  updater.update({slot.type->alternatives[i], slot.type->select(slot.data, i), slot.about}, "", value);
+  updater.update({&slot.type->alternative(i), slot.type->select(slot.data, i), slot.about}, "", value);
   return trial.empty();
 }
 
@@ -185,10 +185,9 @@ void Updater::update_variant(const Slot& slot, const std::string& path, const Va
         return true;
     }
   };
-  const auto& alternatives = slot.type->alternatives;
   for (const bool best : {true, false}) {
-    for (size_t i = 0; i < alternatives.size(); ++i) {
-      if (fits_best(alternatives[i]->kind) == best && try_alternative(slot, i, value)) return;
+    for (size_t i = 0; i < slot.type->alternatives.size(); ++i) {
+      if (fits_best(slot.type->alternative(i).kind) == best && try_alternative(slot, i, value)) return;
     }
   }
   wrong(path, fmt::format("must be {}, not {}", describe_type(*slot.type), describe(value)), value);

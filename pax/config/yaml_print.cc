@@ -42,11 +42,11 @@ class Printer {
         void* inside = type.get(slot.data);
         if (inside == nullptr) return {};
         void* base_inside = base == nullptr ? nullptr : type.get(base->data);
-        const Slot base_slot{type.element, base_inside, {}};
-        return value_of({type.element, inside, {}}, base_inside == nullptr ? nullptr : &base_slot);
+        const Slot base_slot{&type.element(), base_inside, {}};
+        return value_of({&type.element(), inside, {}}, base_inside == nullptr ? nullptr : &base_slot);
       }
       case FieldKind::kVariant:
-        return value_of({type.alternatives[type.index(slot.data)], type.get(slot.data), {}}, nullptr);
+        return value_of({&type.alternative(type.index(slot.data)), type.get(slot.data), {}}, nullptr);
       case FieldKind::kList: {
         Value out = Value::list();
         each_part(slot, [&](const std::string&, const Slot& part) { out.items.push_back(value_of(part, nullptr)); });
@@ -55,7 +55,7 @@ class Printer {
       case FieldKind::kMap: {
         Value out = Value::map();
         for (const auto& [key, data] : type.map_entries(slot.data)) {
-          out.add(std::string(key), value_of({type.element, data, {}}, nullptr));
+          out.add(std::string(key), value_of({&type.element(), data, {}}, nullptr));
         }
         return out;
       }
