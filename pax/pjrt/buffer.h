@@ -11,17 +11,17 @@ namespace pax {
 
 class Client;
 
-/// A copy from device to host under way.
+/// A copy from device to host under way. The last handle waits for it.
 class HostCopy {
  public:
-  bool ready() const { return event_.ready(); }
+  bool ready() const;
   /// The array, once it is there. Throws PluginError if the value could not be computed or copied.
   HostArray wait() const;
 
  private:
   friend class Buffer;
-  HostArray array_;
-  Event event_;
+  struct State;
+  std::shared_ptr<const State> state_;
 };
 
 /// An array in a device's memory. Copies are handles of the same memory, which is freed with the last one.
@@ -41,7 +41,8 @@ class Buffer {
   HostCopy copy_to_host() const;
   /// The array, waiting for it.
   HostArray to_host() const { return copy_to_host().wait(); }
-  /// On CPU: the device's own bytes without a copy, kept until the array is dropped. Elsewhere `to_host()`.
+  /// On CPU: the device's own bytes without a copy; until the array is dropped the buffer cannot be donated.
+  /// Elsewhere `to_host()`. Waits.
   HostArray view_on_host() const;
   /// Copies to another local device.
   Buffer copy_to_device(int64_t device_index) const;

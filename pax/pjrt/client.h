@@ -65,6 +65,10 @@ class Client : public std::enable_shared_from_this<Client> {
   const std::vector<Device>& devices() const { return devices_; }
   /// Of this process: the ones that buffers and programs name by index.
   const std::vector<Device>& local_devices() const { return local_devices_; }
+  /// Throws RuntimeError naming the index and how many devices there are.
+  const Device& local_device(int64_t index) const;
+  /// The index of a local device.
+  int64_t local_index(const PJRT_Device* handle) const;
   /// Nothing when the plugin does not tell.
   std::optional<DeviceMemory> memory(int64_t device_index) const;
 
