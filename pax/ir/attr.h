@@ -18,6 +18,25 @@ struct DotDims {
   std::vector<int64_t> lhs_batch, rhs_batch, lhs_contract, rhs_contract;
 };
 
+/// Dimensions of a gather, as StableHLO names them: `window` is offset_dims, `collapsed` collapsed_slice_dims.
+struct GatherDims {
+  std::vector<int64_t> window, collapsed, operand_batch, indices_batch, index_map;
+  int64_t index_vector_dim = 0;
+};
+
+/// Of a scatter: the same roles under StableHLO's other names (update_window_dims, inserted_window_dims, …).
+struct ScatterDims : GatherDims {};
+
+/// Which dimension of each array of a convolution is what; `spatial` in order.
+struct ConvDims {
+  int64_t input_batch = 0, input_feature = 0;
+  std::vector<int64_t> input_spatial;
+  int64_t kernel_input_feature = 0, kernel_output_feature = 0;
+  std::vector<int64_t> kernel_spatial;
+  int64_t output_batch = 0, output_feature = 0;
+  std::vector<int64_t> output_spatial;
+};
+
 /// Low and high edge padding, one pair a dimension.
 struct PaddingPairs {
   std::vector<std::pair<int64_t, int64_t>> pairs;
@@ -40,7 +59,8 @@ class OpExtension {
 };
 
 using Attr = std::variant<bool, int64_t, double, DType, std::string, std::vector<int64_t>, std::vector<bool>, DotDims,
-                          PaddingPairs, Combiner, Mlir, HostArray, Sharding, std::shared_ptr<const OpExtension>>;
+                          GatherDims, ScatterDims, ConvDims, PaddingPairs, Combiner, Mlir, HostArray, Sharding,
+                          std::shared_ptr<const OpExtension>>;
 
 /// An op's attributes by name. Names are string literals; those that begin with '_' are for rules and lowerings and are
 /// not written.

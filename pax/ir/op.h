@@ -18,6 +18,8 @@ struct Target {
   Platform platform = Platform::kCpu;
   /// Custom calls that the process has registered with the plugin may be used.
   bool kernels = false;
+  /// The program is split over a mesh of devices.
+  bool partitioned = false;
 };
 
 /// The types of an op's results; one type stands for the usual single result.

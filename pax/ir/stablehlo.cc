@@ -112,6 +112,30 @@ struct AttrText {
         bracketed(dims.lhs_batch), bracketed(dims.rhs_batch), bracketed(dims.lhs_contract),
         bracketed(dims.rhs_contract));
   }
+  std::string operator()(const GatherDims& dims) const {
+    return fmt::format(
+        "#stablehlo.gather<offset_dims = {}, collapsed_slice_dims = {}, operand_batching_dims = {}, "
+        "start_indices_batching_dims = {}, start_index_map = {}, index_vector_dim = {}>",
+        bracketed(dims.window), bracketed(dims.collapsed), bracketed(dims.operand_batch), bracketed(dims.indices_batch),
+        bracketed(dims.index_map), dims.index_vector_dim);
+  }
+  std::string operator()(const ScatterDims& dims) const {
+    return fmt::format(
+        "#stablehlo.scatter<update_window_dims = {}, inserted_window_dims = {}, input_batching_dims = {}, "
+        "scatter_indices_batching_dims = {}, scatter_dims_to_operand_dims = {}, index_vector_dim = {}>",
+        bracketed(dims.window), bracketed(dims.collapsed), bracketed(dims.operand_batch), bracketed(dims.indices_batch),
+        bracketed(dims.index_map), dims.index_vector_dim);
+  }
+  std::string operator()(const ConvDims& dims) const {
+    return fmt::format(
+        "#stablehlo.conv<raw input_batch_dimension = {}, input_feature_dimension = {}, "
+        "input_spatial_dimensions = {}, kernel_input_feature_dimension = {}, "
+        "kernel_output_feature_dimension = {}, kernel_spatial_dimensions = {}, "
+        "output_batch_dimension = {}, output_feature_dimension = {}, output_spatial_dimensions = {}>",
+        dims.input_batch, dims.input_feature, bracketed(dims.input_spatial), dims.kernel_input_feature,
+        dims.kernel_output_feature, bracketed(dims.kernel_spatial), dims.output_batch, dims.output_feature,
+        bracketed(dims.output_spatial));
+  }
   std::string operator()(const PaddingPairs& padding) const {
     if (padding.pairs.empty()) return "dense<> : tensor<0x2xi64>";
     std::string out = "dense<[";
@@ -165,21 +189,25 @@ class Writer {
     out_ += "]>\n";
   }
 
-  void write_sharding_attr(const std::optional<Sharding>& sharding, std::string_view separator) {
-    if (!sharding || options_.mesh.axes.empty()) return;
-    print("{}sdy.sharding = #sdy.sharding<@mesh, {}>", separator, to_shardy(*sharding));
+  /// Arguments and results are always spelled out: what is not said to be split is whole on every device, and the
+  /// partitioner has no say.
+  void write_sharding_attr(std::optional<Sharding> sharding, ValueId value) {
+    if (options_.mesh.axes.empty()) return;
+    if (!sharding) sharding.emplace();
+    sharding->dims.resize(static_cast<size_t>(graph_.value(value).type.shape.rank()));
+    print("sdy.sharding = #sdy.sharding<@mesh, {}>", to_shardy(*sharding));
   }
 
   void write_arguments() {
     const std::vector<int32_t> alias = aliases();
+    const bool sharded = !options_.mesh.axes.empty();
     for (size_t i = 0; i < graph_.arguments().size(); ++i) {
       const Argument& arg = graph_.arguments()[i];
       print("{}%{}: ", i > 0 ? ", " : "", name(arg.value));
       append_type(out_, graph_.value(arg.value).type);
-      const bool sharded = arg.sharding && !options_.mesh.axes.empty();
       if (alias[i] < 0 && !sharded) continue;
       out_ += " {";
-      write_sharding_attr(arg.sharding, "");
+      write_sharding_attr(arg.sharding, arg.value);
       if (alias[i] >= 0) print("{}tf.aliasing_output = {} : i32", sharded ? ", " : "", alias[i]);
       out_ += "}";
     }
@@ -202,14 +230,23 @@ class Writer {
     return alias;
   }
 
+  /// An output without a sharding of its own has that of the argument whose next value it is.
+  std::optional<Sharding> output_sharding(const Output& out) const {
+    if (out.sharding) return out.sharding;
+    for (const Argument& arg : graph_.arguments()) {
+      if (arg.name == out.name) return arg.sharding;
+    }
+    return std::nullopt;
+  }
+
   void write_results() {
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const Output& out = graph_.outputs()[i];
       if (i > 0) out_ += ", ";
       append_type(out_, graph_.value(out.value).type);
-      if (!out.sharding || options_.mesh.axes.empty()) continue;
+      if (options_.mesh.axes.empty()) continue;
       out_ += " {";
-      write_sharding_attr(out.sharding, "");
+      write_sharding_attr(output_sharding(out), out.value);
       out_ += "}";
     }
   }

@@ -15,11 +15,16 @@ std::span<const OpDef* const> arithmetic_ops();
 std::span<const OpDef* const> broadcast_ops();
 std::span<const OpDef* const> constant_ops();
 std::span<const OpDef* const> convert_ops();
+std::span<const OpDef* const> dot_ops();
+std::span<const OpDef* const> dynamic_slice_ops();
+std::span<const OpDef* const> gather_ops();
 std::span<const OpDef* const> identity_ops();
 std::span<const OpDef* const> logic_ops();
 std::span<const OpDef* const> math_ops();
 std::span<const OpDef* const> reduce_ops();
 std::span<const OpDef* const> reshape_ops();
+std::span<const OpDef* const> scatter_ops();
+std::span<const OpDef* const> slice_ops();
 std::span<const OpDef* const> softmax_ops();
 
 }  // namespace pax
