@@ -3,6 +3,7 @@
 #include "pax/ir/transform.h"
 #include "pax/ops/constant.h"
 #include "pax/ops/elementwise.h"
+#include "pax/ops/logic.h"
 #include "pax/ops/reshape.h"
 #include "pax/ops/slice.h"
 

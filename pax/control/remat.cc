@@ -5,7 +5,7 @@
 #include "pax/control/joint.h"
 #include "pax/control/partition.h"
 #include "pax/ir/transform.h"
-#include "pax/ops/barrier.h"
+#include "pax/ops/identity.h"
 
 namespace pax {
 namespace {
