@@ -35,6 +35,20 @@ class DeviceMesh {
   int64_t num_devices_;
 };
 
+/// A copy of a whole array to the host under way.
+class HostCopies {
+ public:
+  bool ready() const;
+  /// The array, put together. Throws PluginError if it could not be computed.
+  HostArray wait() const;
+
+ private:
+  friend class DeviceArray;
+  TensorType type_;
+  std::vector<DeviceMesh::Part> parts_;
+  std::vector<HostCopy> copies_;
+};
+
 /// An array on the devices of a mesh, split or copied over them. Copies are handles of the same memory.
 class DeviceArray {
  public:
@@ -49,8 +63,10 @@ class DeviceArray {
   const TensorType& type() const { return type_; }
   const Sharding& sharding() const { return sharding_; }
   const BufferList& shards() const { return shards_; }
+  /// Starts a copy of each distinct part. The array may be donated meanwhile.
+  HostCopies copy_to_host() const;
   /// The whole array, put together. Waits.
-  HostArray to_host() const;
+  HostArray to_host() const { return copy_to_host().wait(); }
   void wait() const;
 
  private:
@@ -62,6 +78,9 @@ class DeviceArray {
 
 using DeviceTree = Tree<DeviceArray>;
 
+/// Starts the copies of every leaf: a snapshot, though later steps may donate the tree.
+Tree<HostCopies> copy_to_host(const DeviceTree& tree);
+HostTree wait(const Tree<HostCopies>& copies);
 /// Every leaf on the host; all copies run at once.
 HostTree to_host(const DeviceTree& tree);
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "pax/config/config.h"
 #include "pax/pjrt/client.h"
 
 namespace pax {
@@ -22,10 +21,10 @@ struct PlatformConfig {
   std::string deps_dir;
 
   static void fields(auto& self, auto&& visit) {
-    visit("name", self.name);
-    visit("plugin", self.plugin);
-    visit("cpu_device_count", self.cpu_device_count);
-    visit("deps_dir", self.deps_dir);
+    visit("name", self.name, "cpu, cuda, rocm, tpu, or the path of a PJRT plugin.");
+    visit("plugin", self.plugin, "Which of the platform's plugins; empty: the fastest by measurement.");
+    visit("cpu_device_count", self.cpu_device_count, "Virtual devices on CPU; 0: one.");
+    visit("deps_dir", self.deps_dir, "Folder that scripts/setup filled; empty: the one this program was built with.");
   }
 };
 
