@@ -4,6 +4,7 @@
 
 #include "pax/base/error.h"
 #include "pax/base/text.h"
+#include "pax/checkpoint/layout.h"
 
 namespace pax {
 namespace {
@@ -14,6 +15,19 @@ constexpr int kDictKey = 2;  // orbax.checkpoint.metadata.tree.KeyType.DICT
 constexpr double kPaxmlVersion = 1.1;
 constexpr std::string_view kPyTreeHandler =
     "orbax.checkpoint._src.handlers.pytree_checkpoint_handler.PyTreeCheckpointHandler";
+constexpr std::string_view kJsonHandler =
+    "orbax.checkpoint._src.handlers.json_checkpoint_handler.JsonCheckpointHandler";
+
+std::string handlers_metadata(const Json& handlers, double time) {
+  const auto nanoseconds = static_cast<int64_t>(time * 1e9);
+  return Json{{"item_handlers", handlers},
+              {"metrics", Json::object()},
+              {"performance_metrics", Json::object()},
+              {"init_timestamp_nsecs", nanoseconds},
+              {"commit_timestamp_nsecs", nanoseconds},
+              {"custom_metadata", Json::object()}}
+      .dump();
+}
 
 /// How Python prints the tuple of a path's parts: "('a', 'b')".
 std::string python_tuple(const std::vector<std::string>& parts) {
@@ -43,12 +57,10 @@ std::string orbax_tree_metadata(const Tree<TensorType>& types) {
       .dump();
 }
 
-std::string orbax_item_metadata(double time) {
-  const auto nanoseconds = static_cast<int64_t>(time * 1e9);
-  return Json{{"item_handlers", kPyTreeHandler},       {"metrics", Json::object()},
-              {"performance_metrics", Json::object()}, {"init_timestamp_nsecs", nanoseconds},
-              {"commit_timestamp_nsecs", nanoseconds}, {"custom_metadata", Json::object()}}
-      .dump();
+std::string orbax_item_metadata(double time) { return handlers_metadata(kPyTreeHandler, time); }
+
+std::string orbax_checkpoint_metadata(double time) {
+  return handlers_metadata({{kStateItem, kPyTreeHandler}, {kMetadataItem, kJsonHandler}}, time);
 }
 
 std::string paxml_metadata(const Tree<TensorType>& types) {

@@ -11,8 +11,10 @@ namespace pax {
 /// Orbax's `_METADATA` of a PyTree item: the path of every array as keys of dictionaries, held in zarr v2 folders.
 std::string orbax_tree_metadata(const Tree<TensorType>& types);
 
-/// Orbax's `_CHECKPOINT_METADATA` of a PyTree item, committed at `time` (seconds since 1970).
+/// Orbax's `_CHECKPOINT_METADATA` of a PyTree item, and of the checkpoint that holds it as `state` beside the JSON item
+/// `metadata`; committed at `time` (seconds since 1970).
 std::string orbax_item_metadata(double time);
+std::string orbax_checkpoint_metadata(double time);
 
 /// Paxml's metadata/metadata, version 1.1: unpadded shape and element type of each of `mdl_vars`.
 std::string paxml_metadata(const Tree<TensorType>& types);

@@ -150,7 +150,8 @@ std::map<std::string, std::string> CheckpointReader::items() const {
   const FolderStore folder(path_, checksums_, "");
   for (const auto& [name, sums] : checksums_->files) {
     const std::string first = name.substr(0, name.find('/'));
-    if (first != kStateItem && first != kMetadataItem) items.emplace(name, *folder.text(name));
+    if (first != kStateItem && first != kMetadataItem && !first.starts_with("_"))
+      items.emplace(name, *folder.text(name));
   }
   return items;
 }

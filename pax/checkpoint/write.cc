@@ -122,6 +122,7 @@ std::vector<PlannedFile> plan_files(const Checkpoint& checkpoint, double now) {
                    [](const auto& a, const auto& b) { return a.bytes().size() > b.bytes().size(); });
   files.push_back({.name = fmt::format("{}/_METADATA", kStateItem), .text = orbax_tree_metadata(types)});
   files.push_back({.name = fmt::format("{}/_CHECKPOINT_METADATA", kStateItem), .text = orbax_item_metadata(now)});
+  files.push_back({.name = "_CHECKPOINT_METADATA", .text = orbax_checkpoint_metadata(now)});
   files.push_back({.name = fmt::format("{0}/{0}", kMetadataItem), .text = paxml_metadata(types)});
   for (const auto& [name, text] : checkpoint.items) {
     require_item_name(name);
