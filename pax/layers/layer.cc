@@ -43,8 +43,20 @@ std::vector<std::vector<std::string>> Layer::weight_split(std::string_view name)
   return axes_of(weight_split_, name);
 }
 
+std::vector<std::vector<std::string>> Layer::activation_split(std::string_view name) const {
+  return axes_of(activation_split_, name);
+}
+
 Tensor Layer::shard(Tensor x, std::string_view name) const {
-  std::vector<std::vector<std::string>> axes = axes_of(activation_split_, name);
+  std::vector<std::vector<std::string>> axes = activation_split(name);
+  return axes.empty() ? x : sharding_constraint(x, Sharding{std::move(axes)});
+}
+
+Tensor Layer::shard_out(Tensor x) const {
+  if (x.rank() != 2) return shard(x, "out");
+  std::vector<std::vector<std::string>> axes = axes_of(activation_split_, "extend_step_out");
+  if (axes.size() != 2) axes = axes_of(activation_split_, "out");
+  if (axes.size() == 3) axes.erase(axes.begin() + 1);
   return axes.empty() ? x : sharding_constraint(x, Sharding{std::move(axes)});
 }
 

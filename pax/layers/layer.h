@@ -84,8 +84,13 @@ class Layer {
 
   /// How the config splits weight `name` ("wt"); empty: not at all.
   std::vector<std::vector<std::string>> weight_split(std::string_view name) const;
+  /// How it splits activation `name` ("out").
+  std::vector<std::vector<std::string>> activation_split(std::string_view name) const;
   /// `x` with the config's split of activation `name` ("out") asked of the compiler; `x` itself when there is none.
   Tensor shard(Tensor x, std::string_view name) const;
+  /// `x` with the split "out". Steps of decoding have no time dimension: at rank 2 "extend_step_out" comes first, and
+  /// an "out" of three dimensions counts without its middle one.
+  Tensor shard_out(Tensor x) const;
 
   /// Throws ShapeError: "layer/path: <message>".
   [[noreturn]] void fail(std::string_view message) const;

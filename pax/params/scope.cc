@@ -91,10 +91,11 @@ Tensor Scope::random_key(int64_t index) const {
   return key;
 }
 
-void Scope::add_aux_loss(Tensor value, Tensor weight) const {
+void Scope::add_aux_loss(std::string_view name, Tensor value, Tensor weight) const {
+  if (!weight) weight = full_like(value, 1.0);
   auto& sides = graph().block(graph().current_block()).sides;
-  sides.push_back({"aux_loss", path_, value});
-  sides.push_back({"aux_loss_weight", path_, weight});
+  sides.push_back({"aux_loss", join_path(path_, name), value});
+  sides.push_back({"aux_loss_weight", join_path(path_, name), weight});
 }
 
 void Scope::add_summary(std::string_view name, Tensor value) const {

@@ -79,8 +79,8 @@ class Scope {
   Tensor random_key(int64_t index = 0) const;
 
   /// Hand results out of the forward pass from any depth (Praxis add_aux_loss, add_summary, update_var). Inside loops
-  /// they are stacked.
-  void add_aux_loss(Tensor value, Tensor weight) const;
+  /// they are stacked. A null weight is 1.
+  void add_aux_loss(std::string_view name, Tensor value, Tensor weight = {}) const;
   void add_summary(std::string_view name, Tensor value) const;
   /// The next value of variable `name` of this layer, in its stored dtype.
   void update(std::string_view name, Tensor value) const;
@@ -109,7 +109,7 @@ struct SideResults {
     Tensor value;
   };
   struct AuxLoss {
-    std::string path;
+    std::string path;  ///< of the layer, and the loss's name
     Tensor value, weight;
   };
   std::vector<AuxLoss> aux_losses;

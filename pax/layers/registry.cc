@@ -1,0 +1,80 @@
+#include "pax/layers/registry.h"
+
+#include "pax/layers/activations.h"
+#include "pax/layers/embedding.h"
+#include "pax/layers/linears.h"
+#include "pax/layers/losses.h"
+#include "pax/layers/normalizations.h"
+#include "pax/layers/positions.h"
+#include "pax/layers/repeats.h"
+#include "pax/layers/softmax/full_softmax.h"
+#include "pax/layers/softmax/gshard_softmax.h"
+#include "pax/layers/softmax/sigmoid_cross_entropy.h"
+#include "pax/layers/stochastics.h"
+
+namespace pax {
+namespace {
+
+void register_basics(config::Registry& registry) {
+  registry.add<WeightInit>();
+  registry.add<EinsumOp::Config>();
+  registry.add<EinsumGatedOp::Config>();
+  registry.add<ArrayLookup::Config>();
+  registry.add<Linear::Config>();
+  registry.add<Bias::Config>();
+  registry.add<FeedForward::Config>();
+  registry.add<MLPBlock::Config>();
+  registry.add<Dropout::Config>();
+  registry.add<StochasticResidual::Config>();
+  registry.add<Repeat::Config>();
+}
+
+void register_activations(config::Registry& registry) {
+  registry.add<ReLU::Config>();
+  registry.add<SineReLU::Config>();
+  registry.add<ReLU6::Config>();
+  registry.add<SquaredReLU::Config>();
+  registry.add<CubedReLU::Config>();
+  registry.add<LeakyReLU::Config>();
+  registry.add<GELU::Config>();
+  registry.add<ELU::Config>();
+  registry.add<Sigmoid::Config>();
+  registry.add<Tanh::Config>();
+  registry.add<SiLU::Config>();
+  registry.add<Swish::Config>();
+  registry.add<Softplus::Config>();
+  registry.add<Exp::Config>();
+  registry.add<Identity::Config>();
+}
+
+void register_normalizations(config::Registry& registry) {
+  registry.add<IdentityNorm::Config>();
+  registry.add<LayerNorm::Config>();
+  registry.add<RmsNorm::Config>();
+  registry.add<RmsNormNoScale::Config>();
+}
+
+void register_embeddings(config::Registry& registry) {
+  registry.add<Embedding::Config>();
+  registry.add<FullSoftmax::Config>();
+  registry.add<SharedEmbeddingSoftmax::Config>();
+  registry.add<NClassMajorSharedEmbeddingSoftmax::Config>();
+  registry.add<GShardSharedEmbeddingSoftmax::Config>();
+  registry.add<SigmoidCrossEntropy::Config>();
+  registry.add<BiTemperedLoss::Config>();
+  registry.add<PositionalEmbedding::Config>();
+  registry.add<PositionalEmbedding2D::Config>();
+  registry.add<TrainablePositionalEmbedding::Config>();
+  registry.add<RotaryPositionalEmbedding::Config>();
+}
+
+}  // namespace
+
+void register_layers(config::Registry& registry) {
+  register_basics(registry);
+  register_activations(registry);
+  register_normalizations(registry);
+  register_embeddings(registry);
+}
+
+}  // namespace pax
