@@ -188,27 +188,20 @@ constinit const OpDef kDotGeneral{
 
 constexpr const OpDef* kOps[] = {&kDotAsIs, &kDotGeneral};
 
-std::string_view precision_name(Precision precision) {
-  switch (precision) {
-    case Precision::kDefault:
-      return "DEFAULT";
-    case Precision::kHigh:
-      return "HIGH";
-    case Precision::kHighest:
-      return "HIGHEST";
-  }
-  return "DEFAULT";
-}
-
 }  // namespace
 
 std::span<const OpDef* const> dot_ops() { return kOps; }
 
+std::string precision_config(Precision precision) {
+  if (precision == Precision::kDefault) return "";
+  return fmt::format("[#stablehlo<precision {0}>, #stablehlo<precision {0}>]",
+                     precision == Precision::kHigh ? "HIGH" : "HIGHEST");
+}
+
 Tensor dot_general(Tensor lhs, Tensor rhs, DotDims dims, DotOptions options) {
   Attrs attrs{{"dot_dimension_numbers", std::move(dims)}, {"_dtype", options.preferred.value_or(lhs.dtype())}};
-  if (options.precision != Precision::kDefault) {
-    attrs.set("precision_config", Mlir{fmt::format("[#stablehlo<precision {0}>, #stablehlo<precision {0}>]",
-                                                   precision_name(options.precision))});
+  if (std::string text = precision_config(options.precision); !text.empty()) {
+    attrs.set("precision_config", Mlir{std::move(text)});
   }
   return emit(kDotGeneral, {lhs, rhs}, std::move(attrs));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct DotOptions {
   std::optional<DType> preferred;
   Precision precision = Precision::kDefault;
 };
+
+/// The attribute text that asks for `precision` of both operands; empty for the default.
+std::string precision_config(Precision precision);
 
 /// StableHLO's dot_general: the result's dimensions are the batch ones, then those left of `lhs`, then of `rhs`.
 /// Gradients are taken in the operands' element type.
