@@ -105,8 +105,8 @@ HostCopy Buffer::copy_to_host() const {
   call(state_->plugin(), &PJRT_Api::PJRT_Buffer_ToHostBuffer, "PJRT_Buffer_ToHostBuffer", args);
 
   HostCopy copy;
-  copy.state_ = std::make_shared<const HostCopy::State>(HostCopy::State{
-      state_->client, HostArray(type, std::move(memory)), Event(state_->client->plugin(), args.event)});
+  copy.state_ = std::make_shared<const HostCopy::State>(
+      HostCopy::State{state_->client, HostArray(type, std::move(memory)), Event(state_->client->plugin(), args.event)});
   return copy;
 }
 

@@ -21,8 +21,8 @@ Device describe(const Plugin& plugin, PJRT_Device* handle) {
   PJRT_DeviceDescription_Kind_Args kind{.struct_size = PJRT_DeviceDescription_Kind_Args_STRUCT_SIZE,
                                         .device_description = description};
   call(plugin, &PJRT_Api::PJRT_DeviceDescription_Kind, "PJRT_DeviceDescription_Kind", kind);
-  PJRT_DeviceDescription_Attributes_Args attributes{
-      .struct_size = PJRT_DeviceDescription_Attributes_Args_STRUCT_SIZE, .device_description = description};
+  PJRT_DeviceDescription_Attributes_Args attributes{.struct_size = PJRT_DeviceDescription_Attributes_Args_STRUCT_SIZE,
+                                                    .device_description = description};
   call(plugin, &PJRT_Api::PJRT_DeviceDescription_Attributes, "PJRT_DeviceDescription_Attributes", attributes);
 
   return {.id = id.id,

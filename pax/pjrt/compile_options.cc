@@ -50,7 +50,8 @@ std::string device_assignment(const CompileOptions& options) {
   for (int64_t partition = 0; partition < options.num_partitions; ++partition) {
     std::string packed;
     for (int64_t replica = 0; replica < options.num_replicas; ++replica) {
-      append_varint(packed, static_cast<uint64_t>(ids[static_cast<size_t>(replica * options.num_partitions + partition)]));
+      append_varint(packed,
+                    static_cast<uint64_t>(ids[static_cast<size_t>(replica * options.num_partitions + partition)]));
     }
     std::string devices;
     append_bytes(devices, kReplicaDeviceIds, packed);

@@ -4,15 +4,15 @@
 
 namespace pax {
 
-Executable::Executable(std::shared_ptr<const Plugin> plugin, PJRT_Executable* executable)
-    : plugin_(plugin), executable_(executable, [plugin](PJRT_Executable* owned) {
+Executable::Executable(std::shared_ptr<const Plugin> plugin, PJRT_Executable* executable,
+                       std::shared_ptr<const void> part_of)
+    : plugin_(plugin), executable_(executable, [plugin, part_of](PJRT_Executable* owned) {
         PJRT_Executable_Destroy_Args args{.struct_size = PJRT_Executable_Destroy_Args_STRUCT_SIZE, .executable = owned};
         call_quietly(*plugin, &PJRT_Api::PJRT_Executable_Destroy, args);
       }) {}
 
 std::string Executable::name() const {
-  PJRT_Executable_Name_Args args{.struct_size = PJRT_Executable_Name_Args_STRUCT_SIZE,
-                                 .executable = executable_.get()};
+  PJRT_Executable_Name_Args args{.struct_size = PJRT_Executable_Name_Args_STRUCT_SIZE, .executable = executable_.get()};
   call(*plugin_, &PJRT_Api::PJRT_Executable_Name, "PJRT_Executable_Name", args);
   return {args.executable_name, args.executable_name_size};
 }

@@ -34,8 +34,9 @@ struct OptimizedProgram {
 /// A compiled program: what can be known of it without running it.
 class Executable {
  public:
-  /// Takes ownership of `executable`.
-  Executable(std::shared_ptr<const Plugin> plugin, PJRT_Executable* executable);
+  /// Takes ownership of `executable`, and keeps what it is part of: plugins may point from one into the other.
+  Executable(std::shared_ptr<const Plugin> plugin, PJRT_Executable* executable,
+             std::shared_ptr<const void> part_of = nullptr);
 
   std::string name() const;
   size_t num_outputs() const;

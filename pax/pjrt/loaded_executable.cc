@@ -22,7 +22,7 @@ LoadedExecutable::LoadedExecutable(std::shared_ptr<const Client> client, PJRT_Lo
                                                         .executable = owned};
                 call_quietly(*client->plugin(), &PJRT_Api::PJRT_LoadedExecutable_Destroy, args);
               }),
-      executable_(client->plugin(), get_executable(*client->plugin(), executable)),
+      executable_(client->plugin(), get_executable(*client->plugin(), executable), loaded_),
       num_outputs_(executable_.num_outputs()) {
   PJRT_LoadedExecutable_AddressableDevices_Args args{
       .struct_size = PJRT_LoadedExecutable_AddressableDevices_Args_STRUCT_SIZE, .executable = executable};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 
 #include "pax/pjrt/api.h"
 
@@ -93,6 +94,8 @@ std::shared_ptr<const Plugin> Plugin::load(const std::filesystem::path& path) {
   // dlopen would look for a bare file name among the system's libraries.
   const std::filesystem::path absolute = std::filesystem::absolute(path);
   if (!std::filesystem::exists(absolute)) fail<RuntimeError>("{}: no such plugin", path.string());
+  // XLA logs what it also returns as errors, and much else. Whoever wants it sets the variable to 0.
+  ::setenv("TF_CPP_MIN_LOG_LEVEL", "3", 0);
   // Never closed: plugins keep threads that run their code until the process ends.
   void* library = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -112,6 +115,9 @@ std::shared_ptr<const Plugin> Plugin::load(const std::filesystem::path& path) {
   if (api->struct_size < kLeastStructSize) {
     fail<RuntimeError>("{}: its function table has {} bytes, at least {} are needed; use a newer plugin",
                        plugin->described(), api->struct_size, kLeastStructSize);
+  }
+  if (api->PJRT_Error_Destroy == nullptr || api->PJRT_Error_Message == nullptr || api->PJRT_Error_GetCode == nullptr) {
+    fail<RuntimeError>("{}: it cannot report errors; use a newer plugin", plugin->described());
   }
   PJRT_Plugin_Initialize_Args args{.struct_size = PJRT_Plugin_Initialize_Args_STRUCT_SIZE};
   call(*plugin, &PJRT_Api::PJRT_Plugin_Initialize, "PJRT_Plugin_Initialize", args);

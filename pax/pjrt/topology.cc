@@ -21,8 +21,8 @@ Topology Topology::create(std::shared_ptr<const Plugin> plugin, std::string_view
 }
 
 std::string Topology::platform_name() const {
-  PJRT_TopologyDescription_PlatformName_Args args{
-      .struct_size = PJRT_TopologyDescription_PlatformName_Args_STRUCT_SIZE, .topology = topology_.get()};
+  PJRT_TopologyDescription_PlatformName_Args args{.struct_size = PJRT_TopologyDescription_PlatformName_Args_STRUCT_SIZE,
+                                                  .topology = topology_.get()};
   call(*plugin_, &PJRT_Api::PJRT_TopologyDescription_PlatformName, "PJRT_TopologyDescription_PlatformName", args);
   return {args.platform_name, args.platform_name_size};
 }
@@ -30,8 +30,7 @@ std::string Topology::platform_name() const {
 std::string Topology::platform_version() const {
   PJRT_TopologyDescription_PlatformVersion_Args args{
       .struct_size = PJRT_TopologyDescription_PlatformVersion_Args_STRUCT_SIZE, .topology = topology_.get()};
-  call(*plugin_, &PJRT_Api::PJRT_TopologyDescription_PlatformVersion, "PJRT_TopologyDescription_PlatformVersion",
-       args);
+  call(*plugin_, &PJRT_Api::PJRT_TopologyDescription_PlatformVersion, "PJRT_TopologyDescription_PlatformVersion", args);
   return {args.platform_version, args.platform_version_size};
 }
 

@@ -59,8 +59,8 @@ std::filesystem::path find_plugin(const PlatformConfig& config) {
   const std::filesystem::path deps = deps_dir(config);
   const std::vector<std::filesystem::path> plugins = installed_plugins(deps, config.name);
   if (plugins.empty()) {
-    fail<ConfigError>("platform.name: no plugin for \"{}\" below {}; run {}", config.name,
-                      (deps / "plugins").string(), setup_command(config.name));
+    fail<ConfigError>("platform.name: no plugin for \"{}\" below {}; run {}", config.name, (deps / "plugins").string(),
+                      setup_command(config.name));
   }
   if (config.plugin.empty()) return plugins.front();
   std::vector<std::string> names;

@@ -12,7 +12,8 @@ namespace {
 CompileOptions compile_options(const DeviceMesh& mesh) { return {.num_partitions = mesh.num_devices()}; }
 
 [[noreturn]] void fail_argument(const ProgramValue& argument, const DeviceArray* given) {
-  if (given == nullptr) fail<RuntimeError>("program argument {} {} was not given", argument.name, to_string(argument.type));
+  if (given == nullptr)
+    fail<RuntimeError>("program argument {} {} was not given", argument.name, to_string(argument.type));
   if (given->type() != argument.type) {
     fail<RuntimeError>("program argument {} is {} but {} was given", argument.name, to_string(argument.type),
                        to_string(given->type()));
