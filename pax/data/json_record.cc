@@ -4,6 +4,7 @@
 
 #include "pax/base/error.h"
 #include "pax/data/example.h"
+#include "pax/data/unicode.h"
 
 namespace pax::data {
 namespace {
@@ -196,21 +197,7 @@ class Scanner {
     } else if (code >= 0xDC00 && code < 0xE000) {
       code = 0xFFFD;
     }
-    if (code < 0x80) {
-      out.push_back(static_cast<char>(code));
-    } else if (code < 0x800) {
-      out.push_back(static_cast<char>(0xC0 | code >> 6));
-      out.push_back(static_cast<char>(0x80 | (code & 0x3F)));
-    } else if (code < 0x10000) {
-      out.push_back(static_cast<char>(0xE0 | code >> 12));
-      out.push_back(static_cast<char>(0x80 | ((code >> 6) & 0x3F)));
-      out.push_back(static_cast<char>(0x80 | (code & 0x3F)));
-    } else {
-      out.push_back(static_cast<char>(0xF0 | code >> 18));
-      out.push_back(static_cast<char>(0x80 | ((code >> 12) & 0x3F)));
-      out.push_back(static_cast<char>(0x80 | ((code >> 6) & 0x3F)));
-      out.push_back(static_cast<char>(0x80 | (code & 0x3F)));
-    }
+    append_utf8(code, out);
   }
 
   std::string_view text_;

@@ -10,6 +10,12 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
   return ids;
 }
 
+std::vector<std::string> Tokenizer::encode_pieces(std::string_view text) const {
+  std::vector<std::string> pieces;
+  for (const int32_t id : encode(text)) pieces.push_back(piece(id));
+  return pieces;
+}
+
 void BytesTokenizer::encode(std::string_view text, std::vector<int32_t>& ids) const {
   ids.reserve(ids.size() + text.size());
   for (const char c : text) ids.push_back(static_cast<unsigned char>(c) + kOffset);

@@ -27,8 +27,18 @@ class Tokenizer {
   virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
   std::vector<int32_t> encode(std::string_view text) const;
 
-  /// Text of `ids`. Ids that are not in the vocabulary decode to U+FFFD; never throws.
+  /// Text of `ids`, without control and special tokens. Ids that are not in the vocabulary decode to U+FFFD, or to the
+  /// unknown token where the model has one; never throws.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
+
+  /// As `decode`, control and special tokens shown.
+  virtual std::string decode_with_specials(std::span<const int32_t> ids) const { return decode(ids); }
+
+  /// The pieces of `text` as the model cut it; what the model does not know shows its own text.
+  virtual std::vector<std::string> encode_pieces(std::string_view text) const;
+
+  /// What the model sees of `text` before it is cut.
+  virtual std::string normalize(std::string_view text) const { return std::string(text); }
 
   /// The text form of one id, for people: "▁the", "<0x0A>", "Ġcat".
   virtual std::string piece(int32_t id) const = 0;

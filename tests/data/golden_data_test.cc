@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/golden/input_cases.h"
+#include "tests/golden/tokenizer_cases.h"
 
 namespace pax::data {
 namespace {
@@ -9,6 +10,16 @@ TEST(Golden, EveryInputFileReadsAsListed) {
   const auto results = check_golden_input(PAX_SOURCE_DIR "/tests/golden/input");
   EXPECT_GE(results.size(), 13U);
   for (const GoldenResult& result : results) EXPECT_TRUE(result.ok) << result.name << ": " << result.message;
+}
+
+TEST(Golden, EveryTokenizerGivesTheListedIdsAndTexts) {
+  for (const char* name : {"bytelevel_bpe", "spm_bpe", "spm_unigram"}) {
+    const std::filesystem::path file =
+        std::filesystem::path(PAX_SOURCE_DIR) / "tests/golden/tokenizer" / (std::string(name) + ".expected.json");
+    for (const GoldenResult& result : check_golden_tokenizer(file)) {
+      EXPECT_TRUE(result.ok) << result.name << ": " << result.message;
+    }
+  }
 }
 
 }  // namespace
