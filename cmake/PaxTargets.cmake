@@ -24,6 +24,9 @@ function(pax_library name)
   target_link_libraries(pax_${name} PUBLIC ${ARG_USES} ${ARG_LINKS})
 endfunction()
 
+# Builds the tests with label `unit` and nothing else.
+add_custom_target(unit_tests)
+
 # pax_test(NAME SOURCES a_test.cc … USES folder … [LABELS unit|plugin|slow|fuzz] [LINKS …] [ARGS …])
 # One GoogleTest program NAME; label `unit` unless told otherwise.
 function(pax_test name)
@@ -36,6 +39,9 @@ function(pax_test name)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
+  endif()
+  if("unit" IN_LIST ARG_LABELS)
+    add_dependencies(unit_tests ${name})
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600 ENVIRONMENT "TPU_SKIP_MDS_QUERY=1")
 endfunction()
