@@ -165,6 +165,8 @@ bool equal(const Slot& a, const Slot& b) {
 
 bool equal(const Ref& a, const Ref& b) {
   if (!a.type->is(*b.type)) return false;
+  find_sharing(a);  // throws on loops
+  find_sharing(b);
   return with_slot(
       a, [&](const Slot& left) { return with_slot(b, [&](const Slot& right) { return equal(left, right); }); });
 }

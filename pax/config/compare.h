@@ -10,7 +10,7 @@ namespace pax::config {
 
 struct Slot;
 
-/// Equal classes and members; the sharing of nodes does not count.
+/// Equal classes and members; the sharing of nodes does not count. Throws ConfigError on nodes that contain themselves.
 bool equal(const Slot& a, const Slot& b);
 bool equal(const Ref& a, const Ref& b);
 

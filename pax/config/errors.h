@@ -6,7 +6,7 @@
 
 namespace pax::config {
 
-/// Collects every mistake of a config, each with its path, so that they are reported together.
+/// Collects the mistakes of a config, each with its path, so that they are reported together; after 100 it only counts.
 class Errors {
  public:
   /// `path` is relative to the config being looked at (see `Prefix`).
@@ -37,6 +37,7 @@ class Errors {
 
  private:
   std::vector<std::string> messages_;
+  size_t count_ = 0;
   std::string prefix_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "pax/base/error.h"
+#include "pax/base/text.h"
 #include "pax/config/access.h"
 #include "pax/config/errors.h"
 #include "pax/config/update.h"
@@ -56,6 +57,7 @@ void without_lines(Value& value) {
 }
 
 void set_path(const Ref& root, std::string_view path, std::string_view text, const Registry& registry, Errors& errors) {
+  if (!is_utf8(path) || !is_utf8(text)) return errors.add("", "an override is not well-formed UTF-8");
   std::vector<Step> steps = split_path(path);
   if (steps.empty()) return errors.add("", "an override needs a path before its =");
   const bool sets_class = steps.back().name == "__class__" && steps.size() > 1;

@@ -1,5 +1,6 @@
 #include "pax/config/tpl.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "pax/base/error.h"
@@ -64,6 +65,14 @@ void AnyTpl::set_erased(std::string_view path, const void* value, const FieldTyp
 void AnyTpl::get_erased(std::string_view path, void* value, const FieldType& type) const {
   const std::string wrong = convert({&type, value, {}}, require_slot(*this, path));
   if (!wrong.empty()) fail<ConfigError>("{} of a {}: {}", path, class_name(), wrong);
+}
+
+void AnyTpl::copy_fields_from(const AnyTpl& source, std::span<const std::string_view> may_lack) {
+  if (!source) fail<ConfigError>("copy_fields_from: the template to copy from is empty");
+  for (const Field& field : source.type()->fields(source.node()->data.get())) {
+    const bool is_optional = std::find(may_lack.begin(), may_lack.end(), field.name) != may_lack.end();
+    if (!is_optional || has_field(field.name)) set_erased(field.name, field.data, *field.type);
+  }
 }
 
 namespace {

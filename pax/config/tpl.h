@@ -4,6 +4,7 @@
 #include <concepts>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -131,6 +132,10 @@ class AnyTpl {
   T get_or(std::string_view path, T otherwise) const {
     return has_field(path) ? get<T>(path) : otherwise;
   }
+
+  /// Sets every member that `source` has too to the value it has there, templates shared. Throws ConfigError for a
+  /// member of `source` that is absent here, unless `may_lack` names it, and for values that do not fit.
+  void copy_fields_from(const AnyTpl& source, std::span<const std::string_view> may_lack = {});
 
   /// The mark of a node that `mark_shared` found in several places; nullptr for all others.
   const SharedMark* shared_mark() const { return node_ ? node_->mark.get() : nullptr; }

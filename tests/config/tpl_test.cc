@@ -158,6 +158,24 @@ TEST(TplSet, TrySetTellsWhetherTheMemberExists) {
   EXPECT_EQ(tpl.get_or<int64_t>("dim", 7), 7);
 }
 
+TEST(CopyFieldsFrom, TakesEveryMemberOfTheSource) {
+  Tpl<Layer> target = Linear::Config{};
+  ReLU::Config source;
+  source.name = "n";
+  source.fprop_dtype = DType::kBF16;
+  target.copy_fields_from(Tpl<Layer>(source));
+  EXPECT_EQ(target.get<std::string>("name"), "n");
+  EXPECT_EQ(target.get<std::optional<DType>>("fprop_dtype"), DType::kBF16);
+}
+
+TEST(CopyFieldsFrom, NamesAMemberThatIsLacking) {
+  Tpl<Layer> target = ReLU::Config{};
+  const Tpl<Layer> source = GELU::Config{};
+  EXPECT_THAT([&] { target.copy_fields_from(source); }, ThrowsMessage<ConfigError>(HasSubstr("approximate: no such")));
+  const std::string_view may_lack[] = {"approximate"};
+  EXPECT_NO_THROW(target.copy_fields_from(source, may_lack));
+}
+
 TEST(MarkShared, MarksOnlyNodesInSeveralPlaces) {
   Model::Config model;
   model.extra_tpl = model.activation_tpl;

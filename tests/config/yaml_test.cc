@@ -129,6 +129,11 @@ TEST(Parse, AcceptsJson) {
   EXPECT_EQ(tpl.get<std::string>("name"), "😀 é");
 }
 
+TEST(Parse, AcceptsJsonWithoutSpaces) {
+  const auto tpl = read(R"({"__class__":"Linear","input_dims":3,"split":{"wt":["a",null,["b","c"]]}})");
+  EXPECT_EQ(tpl.get<int64_t>("input_dims"), 3);
+}
+
 TEST(Update, LeavesMembersThatAreNotNamed) {
   const auto model = read_model("model_dims: 64\natten_tpl: {dropout_prob: 0.5}");
   EXPECT_EQ(model.model_dims, 64);
@@ -235,6 +240,16 @@ TEST(ParseError, OutOfRangeNumbersAreNamed) {
   EXPECT_THAT(error_of("{__class__: Model, init: {scale: 1e999}}"), HasSubstr("1e999 is out of range of a double"));
   EXPECT_THAT(error_of("{__class__: Model, rate: 1e300}"), HasSubstr("1e300 is out of range of a float"));
   EXPECT_THAT(error_of("{__class__: Model, mesh_shape: [1, 0]}"), HasSubstr("mesh_shape[1]: 0 must be at least 1"));
+}
+
+TEST(ParseError, CountsWhatItDoesNotList) {
+  std::string text = "__class__: Model\n";
+  for (int i = 0; i < 150; ++i) text += "x" + std::to_string(i) + ": 1\n";
+  EXPECT_THAT(error_of(text), testing::EndsWith("\nand 50 more"));
+}
+
+TEST(ParseError, LongNamesAreCutShort) {
+  EXPECT_LT(error_of("__class__: Model\n" + std::string(1'000'000, 'k') + "k: 1\n").size(), 5000);
 }
 
 TEST(ParseError, AmbiguousNamesListTheCandidates) {
