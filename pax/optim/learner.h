@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pax/array/tree.h"
+#include "pax/base/pattern.h"
 #include "pax/optim/optimizer.h"
 #include "pax/params/scope.h"
 
@@ -20,6 +21,9 @@ struct StateSpec {
   double init = 0;        ///< its first value, everywhere
   std::string init_from;  ///< or, when not empty, a copy of the variable of that Param::state_name()
 };
+
+/// The first value of `spec`. `weights`: first values by Param::state_name().
+Tensor first_value(const StateSpec& spec, Graph& graph, const Tree<Tensor>& weights);
 
 /// What one update gives.
 struct LearnerResult {
@@ -126,9 +130,21 @@ class Learner {
   /// `learning/lr`, or one rate for each optimizer.
   virtual void add_learning_rates(Tensor count, Tree<Tensor>& metrics) const;
 
+  const Optimizer& optimizer() const { return *optimizer_; }
+  /// Clips as `config` says. Metric names begin with `learning/` and `prefix`.
+  ScaledGradients scale(const Tree<Tensor>& grads, const OptimizerConfig& config, const std::string& prefix,
+                        Tree<Tensor>& metrics) const;
+
  private:
+  bool trains(const Param& param) const;
+  bool averages(const Param& param) const;
+  Leaf leaf_of(const Param& param) const;
+  Tensor moved(const Param& param, Tensor change) const;
+  std::vector<const Param*> optimized(const std::deque<Param>& params) const;
+
   Config config_;
   std::shared_ptr<Optimizer> optimizer_;
+  std::vector<Pattern> excluded_, included_;
 };
 
 }  // namespace pax

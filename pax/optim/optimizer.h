@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -111,6 +113,8 @@ class Optimizer {
   virtual LeafUpdate raw_update(const LeafStep& step) const = 0;
 
  private:
+  const Schedule& schedule() const;
+
   OptimizerConfig config_;
   std::shared_ptr<Schedule> schedule_;
 };
