@@ -11,6 +11,8 @@
 #include "pax/layers/softmax/gshard_softmax.h"
 #include "pax/layers/softmax/sigmoid_cross_entropy.h"
 #include "pax/layers/stochastics.h"
+#include "pax/layers/transformer_models/transformer_lm.h"
+#include "pax/layers/transformers/stacked_transformer_repeated.h"
 
 namespace pax {
 namespace {
@@ -68,6 +70,25 @@ void register_embeddings(config::Registry& registry) {
   registry.add<RotaryPositionalEmbedding::Config>();
 }
 
+void register_attention(config::Registry& registry) {
+  registry.add<PerDimScale::Config>();
+  registry.add<AttentionProjection::Config>();
+  registry.add<CombinedQKVProjectionLayer::Config>();
+  registry.add<OneHeadedAttentionProjection::Config>();
+  registry.add<RelativeBias::Config>();
+  registry.add<CausalDepthwiseConv1D::Config>();
+  registry.add<DotProductAttention::Config>();
+}
+
+void register_transformers(config::Registry& registry) {
+  registry.add<TransformerFeedForward::Config>();
+  registry.add<TransformerFeedForwardMoe::Config>();
+  registry.add<Transformer::Config>();
+  registry.add<StackedTransformer::Config>();
+  registry.add<StackedTransformerRepeated::Config>();
+  registry.add<TransformerLm::Config>();
+}
+
 }  // namespace
 
 void register_layers(config::Registry& registry) {
@@ -75,6 +96,8 @@ void register_layers(config::Registry& registry) {
   register_activations(registry);
   register_normalizations(registry);
   register_embeddings(registry);
+  register_attention(registry);
+  register_transformers(registry);
 }
 
 }  // namespace pax

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "pax/array/tree.h"
+#include "pax/layers/layer.h"
+
+namespace pax {
+
+// B: batch, T: queries, S: keys, D: model dimension, N: heads, K: heads of keys and values, H: dimension of a head.
+
+/// What a layer keeps from step to step of decoding (keys and values so far), by layer path and name.
+using DecodeCache = Tree<Tensor>;
+
+struct AttentionInputs {
+  Tensor query_btd, key_bsd, value_bsd;
+  Tensor mask;                                ///< [1|B, 1, 1|T, S]: large negative where a query may not look
+  Tensor query_segment_pos, key_segment_pos;  ///< [B, T], [B, S]: positions within the segments; may be null
+  DecodeCache* cache = nullptr;               ///< filled with what later steps need
+};
+
+struct AttentionOutput {
+  Tensor encoded_btd;
+  Tensor probs;  ///< [B, N, T, S]; null where it is never whole
+};
+
+/// One step of decoding.
+struct AttentionStep {
+  Tensor query_bd;
+  Tensor mask;         ///< [1|B, 1, S]
+  Tensor time_step;    ///< i32 scalar: where in the cache this step goes
+  Tensor segment_pos;  ///< [B]: position within the segment; null: the time step
+  DecodeCache* cache = nullptr;
+  enum class Kind : uint8_t { kSelf, kCross };
+  Kind kind = Kind::kSelf;  ///< cross attention reads the cache and leaves it as it is
+};
+
+/// Attention with projections of its own.
+class Attention : public Layer {
+ public:
+  using Interface = Attention;
+  using Layer::fprop;
+  using Layer::Layer;
+
+  virtual AttentionOutput fprop(const AttentionInputs& inputs) const = 0;
+
+  /// [B, D]: what the present query takes from the cache and itself. Throws ShapeError where it is not supported.
+  virtual Tensor extend_step(const AttentionStep& step) const;
+
+ protected:
+  /// Puts a value in the cache, if there is one, under this layer's path.
+  void keep(DecodeCache* cache, std::string_view name, Tensor value) const;
+  /// The cached value of that name. Throws ShapeError when there is none.
+  Tensor kept(const AttentionStep& step, std::string_view name) const;
+  /// Writes `value` [B, ...] at `step.time_step` of dimension 1 of the cached [B, S, ...], and returns that.
+  Tensor extend(const AttentionStep& step, std::string_view name, Tensor value) const;
+};
+
+}  // namespace pax
