@@ -78,10 +78,10 @@ std::string paxml_metadata(const Tree<TensorType>& types) {
   return Json{{"version", kPaxmlVersion}, {"train_state_metadata", {{"mdl_vars", mdl_vars}}}}.dump();
 }
 
-OrbaxTreeMetadata parse_orbax_tree_metadata(std::string_view where, std::string_view json) {
+std::map<std::string, std::string> parse_orbax_tree_metadata(std::string_view where, std::string_view json) {
   try {
     const Json parsed = Json::parse(json);
-    OrbaxTreeMetadata metadata{.use_ocdbt = parsed.value("use_ocdbt", false)};
+    std::map<std::string, std::string> paths;
     for (const auto& [tuple, entry] : parsed.at("tree_metadata").items()) {
       const std::string kind = entry.at("value_metadata").at("value_type").get<std::string>();
       if (kind == "None" || kind == "Dict" || kind == "List" || kind == "string") continue;
@@ -92,9 +92,9 @@ OrbaxTreeMetadata parse_orbax_tree_metadata(std::string_view where, std::string_
           name.find('\0') != std::string::npos) {
         fail<RuntimeError>("{}: {} is not the name of an array", where, json_quote(name));
       }
-      metadata.paths.emplace(name, join(parts, "/"));
+      paths.emplace(name, join(parts, "/"));
     }
-    return metadata;
+    return paths;
   } catch (const Json::exception& error) {
     fail<RuntimeError>("{}: damaged: {}", where, error.what());
   }

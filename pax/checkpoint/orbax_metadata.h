@@ -19,14 +19,8 @@ std::string orbax_checkpoint_metadata(double time);
 /// Paxml's metadata/metadata, version 1.1: unpadded shape and element type of each of `mdl_vars`.
 std::string paxml_metadata(const Tree<TensorType>& types);
 
-/// What `_METADATA` says.
-struct OrbaxTreeMetadata {
-  /// Tree path ("a/0/b") of each stored array, by its name in the store ("a.0.b").
-  std::map<std::string, std::string> paths;
-  bool use_ocdbt = false;
-};
-
-/// Throws RuntimeError, beginning with `where`, when the text is damaged or names leave the checkpoint.
-OrbaxTreeMetadata parse_orbax_tree_metadata(std::string_view where, std::string_view json);
+/// Tree path ("a/0/b") of each stored array, by its name in the store ("a.0.b"), from `_METADATA`. Throws RuntimeError,
+/// beginning with `where`, when the text is damaged or names leave the checkpoint.
+std::map<std::string, std::string> parse_orbax_tree_metadata(std::string_view where, std::string_view json);
 
 }  // namespace pax

@@ -10,6 +10,7 @@
 #include "pax/base/text.h"
 #include "pax/checkpoint/catalog.h"
 #include "pax/checkpoint/layout.h"
+#include "pax/checkpoint/ocdbt.h"
 #include "pax/checkpoint/orbax_metadata.h"
 #include "pax/checkpoint/parallel.h"
 
@@ -52,12 +53,17 @@ void CheckpointReader::open_ours() {
   const std::optional<int64_t> named = step_of_checkpoint_name(path_.filename().string());
   if (named && *named != step_) fail<RuntimeError>("{}: holds step {}; was it renamed?", path_.string(), step_);
   store_ = std::make_unique<FolderStore>(path_ / kStateItem, checksums_, fmt::format("{}/", kStateItem));
-  find_arrays(std::string(kTreeMetadata));
+  find_arrays(*store_);
 }
 
 void CheckpointReader::open_foreign() {
-  store_ = std::make_unique<FolderStore>(find_array_folder(path_));
-  find_arrays(std::string(kTreeMetadata));
+  const std::filesystem::path folder = find_array_folder(path_);
+  if (std::filesystem::exists(folder / "manifest.ocdbt")) {
+    store_ = std::make_unique<OcdbtStore>(folder);
+  } else {
+    store_ = std::make_unique<FolderStore>(folder);
+  }
+  find_arrays(FolderStore(folder));
   const auto step = types_.find("step");
   if (step != types_.end() && step->second.shape.num_elements() == 1) {
     step_ = static_cast<int64_t>(read("step").item());
@@ -68,9 +74,9 @@ void CheckpointReader::open_foreign() {
   std::from_chars(digits.data(), digits.data() + digits.size(), step_);
 }
 
-void CheckpointReader::find_arrays(const std::string& tree_metadata_key) {
-  if (const auto text = store_->text(tree_metadata_key)) {
-    for (const auto& [stored, name] : parse_orbax_tree_metadata(store_->describe(tree_metadata_key), *text).paths) {
+void CheckpointReader::find_arrays(const ByteStore& metadata) {
+  if (const auto text = metadata.text(kTreeMetadata)) {
+    for (const auto& [stored, name] : parse_orbax_tree_metadata(metadata.describe(kTreeMetadata), *text)) {
       stored_names_.emplace(name, stored);
     }
   } else {

@@ -41,7 +41,8 @@ class CheckpointReader {
  private:
   void open_ours();
   void open_foreign();
-  void find_arrays(const std::string& tree_metadata_key);
+  /// `metadata` is where `_METADATA` lies, if there is one.
+  void find_arrays(const ByteStore& metadata);
   const std::string& stored_name(std::string_view name) const;
 
   std::filesystem::path path_;
