@@ -204,10 +204,4 @@ class Identity final : public Layer {
   Tensor fprop(Tensor x) const override;
 };
 
-/// The functions themselves, where others need them.
-Tensor relu(Tensor x);
-Tensor silu(Tensor x);
-Tensor gelu_tanh(Tensor x);
-Tensor gelu_erf(Tensor x);
-
 }  // namespace pax

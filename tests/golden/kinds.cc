@@ -1,0 +1,70 @@
+#include "tests/golden/kinds.h"
+
+#include <algorithm>
+
+#include "pax/base/error.h"
+#include "tests/golden/init_cases.h"
+#include "tests/golden/layer_cases.h"
+#include "tests/golden/optim_cases.h"
+
+namespace pax::golden {
+namespace {
+
+struct Area {
+  std::string_view name;
+  RecordedRunner run;
+};
+
+/// What runs the cases of an area that is not one of layers.
+constexpr Area kAreas[] = {
+    {"activations", run_layer_case},    {"attention", run_layer_case},
+    {"convolutions", run_layer_case},   {"embedding_softmax", run_layer_case},
+    {"linears", run_layer_case},        {"losses", run_layer_case},
+    {"masks", run_layer_case},          {"models", run_layer_case},
+    {"normalizations", run_layer_case}, {"rnn", run_layer_case},
+    {"transformer", run_layer_case},    {"init", run_init_case},
+    {"learners", run_learner_case},     {"optimizers", run_optimizer_case},
+    {"schedules", run_schedule_case},
+};
+
+std::string run_recorded(const CaseFile& file, const Context& context) {
+  const RecordedCase recorded = read_recorded_case(file.path);
+  const std::string& area = recorded.text("area");
+  const auto* at = std::ranges::find(kAreas, area, &Area::name);
+  if (at == std::end(kAreas)) return "cases of area \"" + area + "\" have no runner";
+  return at->run(recorded, context);
+}
+
+std::vector<CaseResult> run_recorded_file(const CaseFile& file, const Context& context) {
+  return {{file.name, run_recorded(file, context)}};
+}
+
+std::vector<CaseResult> run_unknown(const CaseFile& file, const Context&) {
+  return {{file.name, "this kind of case has no runner"}};
+}
+
+/// The kind of a file; nothing for those that belong to a case.
+std::optional<CaseFile> as_case(const std::filesystem::path& path) {
+  const std::string file = path.filename().string();
+  if (file == "expected.json" || file.ends_with(".expected.json")) return CaseFile{"", path, run_unknown};
+  if (is_recorded_case(path)) return CaseFile{"", path, run_recorded_file};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<CaseFile> find_cases(const std::filesystem::path& directory) {
+  if (!std::filesystem::is_directory(directory)) fail<RuntimeError>("{}: no such folder", directory.string());
+  std::vector<CaseFile> cases;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (!entry.is_regular_file()) continue;
+    std::optional<CaseFile> found = as_case(entry.path());
+    if (!found) continue;
+    found->name = std::filesystem::relative(entry.path(), directory).replace_extension().string();
+    cases.push_back(std::move(*found));
+  }
+  std::ranges::sort(cases, {}, &CaseFile::name);
+  return cases;
+}
+
+}  // namespace pax::golden
