@@ -14,7 +14,7 @@ struct TracedMetric {
 /// What a model makes of a batch.
 struct ModelOutput {
   Tree<TracedMetric> metrics;  ///< `total_loss`, `avg_xent`, `log_pplx`, …
-  Tree<Tensor> per_example;      ///< leading dimension: rows of the batch
+  Tree<Tensor> per_example;    ///< leading dimension: rows of the batch
 };
 
 /// A model head: batch in, loss and metrics out (praxis base_model.BaseModel).

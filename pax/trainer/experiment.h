@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pax/config/registry.h"
+#include "pax/config/config.h"
 #include "pax/data/input.h"
 #include "pax/runtime/platform.h"
 #include "pax/task/single_task.h"
@@ -53,6 +53,6 @@ class Preset final : public Experiment {
 
 /// All mistakes of a config that can be found without building anything, in one ConfigError: members of every node,
 /// and what does not fit together (mesh and devices, batch and mesh).
-void validate_experiment(const ExperimentConfig& config, const config::Registry& registry);
+void validate_experiment(const ExperimentConfig& config);
 
 }  // namespace pax

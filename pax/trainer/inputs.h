@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "pax/trainer/experiment.h"
+
+namespace pax {
+
+/// The training input. Throws ConfigError when the experiment has none.
+std::shared_ptr<data::Input> build_train_input(const ExperimentConfig& config);
+
+/// The inputs to evaluate on, each with a name of its own: `eval_inputs`, or what `input` holds back from training.
+std::vector<std::shared_ptr<data::Input>> build_eval_inputs(const ExperimentConfig& config);
+
+/// Ids of the model's vocabulary: `task.model.lm_tpl.vocab_size`; 0 when the model has no such field.
+int64_t vocabulary_size(const ExperimentConfig& config);
+
+}  // namespace pax

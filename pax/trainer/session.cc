@@ -1,0 +1,53 @@
+#include "pax/trainer/session.h"
+
+#include "pax/base/error.h"
+#include "pax/ir/transform.h"
+#include "pax/trainer/mesh.h"
+
+namespace pax {
+namespace {
+
+std::shared_ptr<const DeviceMesh> open_mesh(const ExperimentConfig& config) {
+  const Mesh mesh = experiment_mesh(config);
+  PlatformConfig platform = config.platform;
+  if (platform.cpu_device_count == 0) platform.cpu_device_count = mesh.num_devices();
+  return std::make_shared<DeviceMesh>(open_client(platform), mesh);
+}
+
+Target target_of(const Client& client) {
+  const std::string name = client.platform_name();
+  if (name == "cpu" || name == "Host") return {.platform = Target::Platform::kCpu};
+  if (name == "tpu") return {.platform = Target::Platform::kTpu};
+  return {.platform = Target::Platform::kGpu};
+}
+
+}  // namespace
+
+Session::Session(const ExperimentConfig& config) : config_(config), mesh_(open_mesh(config)) {}
+
+std::shared_ptr<const Program> Session::compile(const TracedProgram& traced, std::string_view name) {
+  const auto lowered = lower(*traced.graph, target_of(mesh_->client()));
+  return std::make_shared<Program>(mesh_, program_text(*lowered, mesh_->mesh(), name), cache_);
+}
+
+DeviceTree Session::batch_to_device(const HostTree& batch) const {
+  DeviceTree inputs;
+  for (const auto& [name, array] : batch) {
+    Sharding sharding{std::vector<std::vector<std::string>>(static_cast<size_t>(array.shape().rank()))};
+    if (array.shape().rank() > 0) sharding.dims[0] = config_.task.train.batch_split;
+    inputs.emplace("batch/" + name, DeviceArray::put(mesh_, array, std::move(sharding), HostTransfer::kZeroCopy));
+  }
+  return inputs;
+}
+
+DeviceTree Session::state_to_device(const HostTree& state, const std::vector<StateEntry>& entries) const {
+  DeviceTree out;
+  for (const StateEntry& entry : entries) {
+    const auto at = state.find(entry.name);
+    if (at == state.end()) fail<RuntimeError>("the state has no {} {}", entry.name, to_string(entry.type));
+    out.emplace(entry.name, DeviceArray::put(mesh_, at->second, entry.sharding));
+  }
+  return out;
+}
+
+}  // namespace pax
