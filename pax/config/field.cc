@@ -4,6 +4,8 @@
 #include <memory>
 #include <new>
 
+#include "pax/config/field_traits.h"
+
 namespace pax::config {
 
 template const FieldType& field_type<bool>();

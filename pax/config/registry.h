@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pax/config/field.h"
+#include "pax/config/config_type.h"
 
 namespace pax::config {
 

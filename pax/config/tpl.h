@@ -8,7 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "pax/config/field.h"
+#include "pax/config/config_type.h"
+#include "pax/config/field_traits.h"
 
 namespace pax {
 
