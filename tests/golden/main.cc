@@ -10,6 +10,7 @@
 
 #include "pax/layers/registry.h"
 #include "pax/optim/registry.h"
+#include "pax/task/registry.h"
 #include "pax/runtime/platform.h"
 #include "tests/golden/kinds.h"
 
@@ -60,6 +61,7 @@ int run(const Options& options) {
   config::Registry registry;
   register_layers(registry);
   register_optim(registry);
+  register_tasks(registry);
   const Context context{open_client({}), registry};
   size_t passed = 0, failed = 0;
   for (const std::vector<CaseResult>& results : run_all(cases, context)) {
