@@ -210,7 +210,7 @@ LearnerResult Learner::apply(const std::deque<Param>& params, const Tree<Tensor>
   const Graph::PathGuard path(count.graph(), "learner");
   LearnerResult out;
   add_learning_rates(count, out.metrics);
-  Tree<Tensor> to_scale, before, applied;
+  Tree<Tensor> to_scale, before;
   for (const Param* param : trained(params)) {
     const std::string name = param->state_name();
     const Tensor grad = find(grads, name, "the gradient of");
@@ -246,7 +246,7 @@ LearnerResult Learner::apply(const std::deque<Param>& params, const Tree<Tensor>
     for (const auto& [slot, value] : update.slots) next_state(slot_path(leaf, slot), value);
     if (!trains(*param)) continue;
     const Tensor change = unless_skipped(valid, update.update, zeros_like(update.update));
-    applied[leaf.name] = change;
+    out.updates[leaf.name] = change;
     out.weights[leaf.name] = moved(*param, change);
   }
   for (const Param& param : params) {
@@ -256,8 +256,8 @@ LearnerResult Learner::apply(const std::deque<Param>& params, const Tree<Tensor>
                moving_average(find(states, name, "state"), param.value, count, optimizer_->shared_config().ema_decay));
   }
   next_state(kCount, count + 1.0);
-  if (config_.grad_norm_summary && !applied.empty()) {
-    out.metrics["learning/applied_grad_norm"] = global_norm(applied);
+  if (config_.grad_norm_summary && !out.updates.empty()) {
+    out.metrics["learning/applied_grad_norm"] = global_norm(out.updates);
   }
   if (config_.var_norm_summary && !before.empty()) out.metrics["learning/var_norm"] = global_norm(before);
   if (config_.var_norm_individual_vars) add_norms("per_var_norm", before, out.metrics);

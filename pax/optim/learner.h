@@ -28,6 +28,7 @@ Tensor first_value(const StateSpec& spec, Graph& graph, const Tree<Tensor>& weig
 /// What one update gives.
 struct LearnerResult {
   Tree<Tensor> weights;  ///< by Param::state_name(): those that were trained
+  Tree<Tensor> updates;  ///< by Param::state_name(): what was added to them
   Tree<Tensor> states;   ///< by StateSpec::name: all of them
   /// f32 scalars under Pax's summary names: `learning/lr`, `learning/raw_grad_norm`, `learning/clipped_grad_norm`,
   /// `learning/is_valid_step`, `learning/grad_scale`, `learning/applied_grad_norm`, `learning/var_norm`, …

@@ -40,23 +40,30 @@ RecordedCase read_recorded_case(const std::filesystem::path& json) {
   return {json, config::read_yaml(read_file(json), json.filename().string()), read_safetensors(tensors_of(json))};
 }
 
-HostTree run_graph(Graph& graph, const HostTree& arguments, const Context& context) {
-  const std::unique_ptr<Graph> lowered = lower(graph, Target{.platform = Target::Platform::kCpu});
-  const LoadedExecutable executable = context.client->compile(to_stablehlo(*lowered));
+GraphProgram::GraphProgram(Graph& graph, const Context& context)
+    : context_(context),
+      lowered_(lower(graph, Target{.platform = Target::Platform::kCpu})),
+      executable_(context.client->compile(to_stablehlo(*lowered_))) {}
+
+HostTree GraphProgram::run(const HostTree& arguments) const {
   BufferList buffers;
-  for (const Argument& argument : lowered->arguments()) {
-    const TensorType& type = lowered->value(argument.value).type;
+  for (const Argument& argument : lowered_->arguments()) {
+    const TensorType& type = lowered_->value(argument.value).type;
     const auto at = arguments.find(argument.name);
     if (at == arguments.end()) fail<RuntimeError>("{} {} is not recorded", argument.name, to_string(type));
     if (at->second.type() != type) {
       fail<RuntimeError>("{} is {} but recorded as {}", argument.name, to_string(type), to_string(at->second.type()));
     }
-    buffers.push_back(context.client->to_device(at->second));
+    buffers.push_back(context_.client->to_device(at->second));
   }
-  const BufferList results = executable.execute(buffers);
+  const BufferList results = executable_.execute(buffers);
   HostTree outputs;
-  for (size_t i = 0; i < results.size(); ++i) outputs[lowered->outputs()[i].name] = results[i].to_host();
+  for (size_t i = 0; i < results.size(); ++i) outputs[lowered_->outputs()[i].name] = results[i].to_host();
   return outputs;
+}
+
+HostTree run_graph(Graph& graph, const HostTree& arguments, const Context& context) {
+  return GraphProgram(graph, context).run(arguments);
 }
 
 }  // namespace pax::golden

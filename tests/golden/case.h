@@ -49,6 +49,20 @@ RecordedCase read_recorded_case(const std::filesystem::path& json);
 /// Runs a kind of recorded cases: what differs, or "". It may throw: the error is the message.
 using RecordedRunner = std::string (*)(const RecordedCase& recorded, const Context& context);
 
+/// `graph` lowered and compiled, to be run several times.
+class GraphProgram {
+ public:
+  GraphProgram(Graph& graph, const Context& context);
+
+  /// Outputs by name from arguments by name. Throws RuntimeError when an argument is missing or of another type.
+  HostTree run(const HostTree& arguments) const;
+
+ private:
+  const Context& context_;
+  std::unique_ptr<Graph> lowered_;
+  LoadedExecutable executable_;
+};
+
 /// Lowers, compiles and runs `graph` with arguments by name; gives its outputs by name. Throws RuntimeError when an
 /// argument is missing or of another type.
 HostTree run_graph(Graph& graph, const HostTree& arguments, const Context& context);
