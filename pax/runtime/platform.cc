@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
 
 #include "pax/base/text.h"
@@ -80,6 +81,13 @@ std::shared_ptr<const Client> open_client(const PlatformConfig& config, std::sha
   NamedValues options;
   if (config.cpu_device_count > 0) options.emplace_back("cpu_device_count", config.cpu_device_count);
   return Client::create(Plugin::load(find_plugin(config)), options, std::move(store));
+}
+
+std::shared_ptr<const Plugin> load_compiler(const PlatformConfig& config) {
+  // libtpu would ask the cloud's metadata server for minutes, and wants to be alone on the machine.
+  ::setenv("TPU_SKIP_MDS_QUERY", "1", 0);
+  ::setenv("ALLOW_MULTIPLE_LIBTPU_LOAD", "1", 0);
+  return Plugin::load(find_plugin(config));
 }
 
 }  // namespace pax

@@ -37,4 +37,8 @@ std::vector<std::filesystem::path> installed_plugins(const std::filesystem::path
 /// Loads the plugin and opens its devices.
 std::shared_ptr<const Client> open_client(const PlatformConfig& config, std::shared_ptr<KeyValueStore> store = nullptr);
 
+/// Loads the plugin to compile for devices that need not be there (class Topology): none is looked for, and other
+/// processes may hold them. A process that did so must not open the devices later.
+std::shared_ptr<const Plugin> load_compiler(const PlatformConfig& config);
+
 }  // namespace pax
