@@ -62,6 +62,7 @@ std::string dense_text(const HostArray& array) {
   for (size_t i = 1; i < count && splat; ++i) splat = std::memcmp(data, data + i * step, step) == 0;
   std::string out = "dense<";
   const bool packed_bits = array.dtype() == DType::kPred || array.dtype() == DType::kS4 || array.dtype() == DType::kU4;
+  if (count == 0) return "dense<> : " + type_text(array.type());
   if (splat) {
     out += element_text(array.dtype(), data);
   } else if (count >= kHexFrom && !packed_bits) {

@@ -21,7 +21,11 @@ struct GradientRow {
   double tolerance = 1e-6;
   /// Whether the gradient is differentiated once more.
   bool twice = true;
+  /// Of the differences.
+  double step = 1e-5;
 };
+
+inline void PrintTo(const GradientRow& row, std::ostream* out) { *out << row.name; }
 
 std::vector<GradientRow> elementwise_rows();
 std::vector<GradientRow> shape_rows();

@@ -23,6 +23,10 @@ std::vector<GradientRow> binary(const std::string& name, Tensor (*op)(Tensor, Te
           {name + "_scalar", {{{}, low, high}, {{5}, low, high}}, f}};
 }
 
+DType same_width_integer(DType dtype) {
+  return byte_size(dtype) == 8 ? DType::kS64 : byte_size(dtype) == 4 ? DType::kS32 : DType::kS16;
+}
+
 }  // namespace
 
 std::vector<GradientRow> elementwise_rows() {
@@ -81,7 +85,19 @@ std::vector<GradientRow> elementwise_rows() {
        [](const Tensors& x) {
          return Tensors{(1.0 - x[0]) * 3.0 + 2.0 / x[0] - 0.5, (2.0 + x[0]) / 4.0, maximum(x[0], 1), minimum(x[0], 1)};
        }},
-      {"convert", {{{4}}}, [](const Tensors& x) { return Tensors{convert(convert(x[0], DType::kF64), x[0].dtype())}; }},
+      {"convert",
+       {{{4}}},
+       [](const Tensors& x) { return Tensors{convert(square(convert(x[0], DType::kF32)), x[0].dtype())}; },
+       1e-3,
+       true,
+       1e-2},
+      {"bitcast_convert",
+       {{{4}}},
+       [](const Tensors& x) {
+         const Tensor same = bitcast_convert(bitcast_convert(x[0], same_width_integer(x[0].dtype())), x[0].dtype());
+         return Tensors{x[0] + same * 0.0};
+       }},
+      {"reduce_precision", {{{4}}}, [](const Tensors& x) { return Tensors{reduce_precision(square(x[0]), 11, 52)}; }},
       {"stop_gradient_constant",
        {{{4}}},
        [](const Tensors& x) { return Tensors{x[0] * stop_gradient(full_like(x[0], 3))}; }},

@@ -1,5 +1,6 @@
 #include "pax/ops/cumulative.h"
 #include "pax/ops/elementwise.h"
+#include "pax/ops/identity.h"
 #include "pax/ops/reduce.h"
 #include "pax/ops/select_and_scatter.h"
 #include "pax/ops/slice.h"
@@ -65,6 +66,22 @@ std::vector<GradientRow> reduce_rows() {
       of_one("reduce_window_sum", {5, 4}, [](Tensor x) { return reduce_window_sum(x, odd_window()); }),
       of_one("reduce_window_max", {5, 6}, [](Tensor x) { return reduce_window_max(x, plain_window()); }),
       of_one("reduce_window_min", {5, 6}, [](Tensor x) { return reduce_window_min(x, plain_window()); }),
+      {"select_and_scatter",
+       {{{3, 4}}},
+       [](const Tensors& x) {
+         Window window = Window::of_rank(2);
+         window.sizes = {2, 2};
+         const Tensor chosen_by = stop_gradient(sine(x[0] * 9.0));
+         return Tensors{square(select_and_scatter_add(chosen_by, slice(x[0], {0, 0}, {2, 3}), window, SelectBy::kMax))};
+       }},
+      {"select_and_gather",
+       {{{3, 4}}},
+       [](const Tensors& x) {
+         Window window = Window::of_rank(2);
+         window.sizes = {2, 2};
+         const Tensor chosen_by = stop_gradient(sine(x[0] * 9.0));
+         return Tensors{square(select_and_gather(chosen_by, x[0], window, SelectBy::kMin))};
+       }},
       of_one("max_pool", {1, 5, 6, 2},
              [](Tensor x) {
                return max_pool(x, {2, 3}, {2, 2}, PoolPadding::kSame);

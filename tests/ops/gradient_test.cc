@@ -61,10 +61,9 @@ Tensor inner(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 /// The derivative of `f` along a direction: by its gradient and by central differences.
 std::vector<Tensor> both_derivatives(const Scalar& f, const std::vector<Tensor>& inputs,
-                                     const std::vector<Tensor>& direction) {
-  constexpr double kStep = 1e-5;
-  const Tensor difference = f(moved(inputs, direction, kStep)) - f(moved(inputs, direction, -kStep));
-  return {inner(grad(f(inputs), inputs), direction), difference / (2 * kStep)};
+                                     const std::vector<Tensor>& direction, double step) {
+  const Tensor difference = f(moved(inputs, direction, step)) - f(moved(inputs, direction, -step));
+  return {inner(grad(f(inputs), inputs), direction), difference / (2 * step)};
 }
 
 class GradientTest : public ::testing::TestWithParam<GradientRow> {};
@@ -78,16 +77,19 @@ TEST_P(GradientTest, EqualsCentralDifferences) {
   std::vector<Tensor> other;
   for (size_t i = 0; i < row.inputs.size(); ++i) {
     const TensorType type{DType::kF64, row.inputs[i].shape};
-    values.push_back(random_array(type, row.inputs[i].low, row.inputs[i].high, i + 1));
-    inputs.push_back(graph.argument("x" + std::to_string(i), type));
-    direction.push_back(constant(graph, random_array(type, -1, 1, i + 50)));
-    other.push_back(constant(graph, random_array(type, -1, 1, i + 80)));
+    const auto argument = [&](const char* name, HostArray value) {
+      values.push_back(std::move(value));
+      return graph.argument(name + std::to_string(i), type);
+    };
+    inputs.push_back(argument("x", random_array(type, row.inputs[i].low, row.inputs[i].high, i + 1)));
+    direction.push_back(argument("direction", random_array(type, -1, 1, i + 50)));
+    other.push_back(argument("other", random_array(type, -1, 1, i + 80)));
   }
   const Scalar once = [&](const std::vector<Tensor>& x) { return loss_of(row, x); };
-  std::vector<Tensor> results = both_derivatives(once, inputs, direction);
+  std::vector<Tensor> results = both_derivatives(once, inputs, direction, row.step);
   if (row.twice) {
     const Scalar gradient = [&](const std::vector<Tensor>& x) { return inner(grad(once(x), x), other); };
-    const std::vector<Tensor> second = both_derivatives(gradient, inputs, direction);
+    const std::vector<Tensor> second = both_derivatives(gradient, inputs, direction, row.step);
     results.insert(results.end(), second.begin(), second.end());
   }
   for (size_t i = 0; i < results.size(); ++i) graph.output("r" + std::to_string(i), results[i]);
