@@ -196,7 +196,8 @@ EvalOutcome evaluate(const ExperimentConfig& config, const RunOptions& options, 
   const TracedProgram declared = declare_state(config.task);
   Session session(config);
   const CheckpointReader saved(find_checkpoint(options.job_log_dir, step));
-  require_same_types(saved.path().string(), saved.types(), to_checkpoint_names(types_of(declared.state)));
+  require_same_types(saved.path().string(), saved.types(), to_checkpoint_names(types_of(declared.state)),
+                     "evaluate with the experiment that wrote it");
   const DeviceTree state = session.state_to_device(from_checkpoint_names(saved.read_all()), declared.state);
   const DeviceTree variables = eval_variables(config.task, declared.params, state);
   EvalOutcome outcome{.step = saved.step()};

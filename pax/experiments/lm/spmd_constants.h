@@ -1,12 +1,16 @@
 #pragma once
 
 #include "pax/control/remat.h"
+#include "pax/layers/transformers/norm_policy.h"
 #include "pax/trainer/experiment.h"
 
 namespace pax {
 
 enum class ActivationClass : uint8_t { kReLU, kGELU, kSiLU };
 std::span<const std::pair<ActivationClass, std::string_view>> enum_names(ActivationClass);
+
+enum class LrSchedule : uint8_t { kLinearRampupExponentialDecay, kLinearRampupCosineDecay };
+std::span<const std::pair<LrSchedule, std::string_view>> enum_names(LrSchedule);
 
 /// Class constants of Pax's SPMD language models (paxml model_params.TransformerLmSpmdAdafactor and c4.
 /// TransformerLmSpmdAdam) and of their synthetic data. Presets set those that differ, in their constructors.
@@ -25,7 +29,7 @@ struct LmSpmdConstants {
   int64_t TRAINABLE_PE_MAX_SEQ_LEN = 16 * 1024;
   bool RELATIVE_BIAS = false;
   bool USE_ROTARY_POSITION_EMB = false;
-  std::string NORM_POLICY = "pre";
+  NormPolicy NORM_POLICY = NormPolicy::kPre;
   bool ENABLE_DCONV = false;
   bool COMBINE_QKV = true;
   ActivationClass ACTIVATION_CLS = ActivationClass::kReLU;
@@ -43,7 +47,7 @@ struct LmSpmdConstants {
   double ADAM_CLIP_THRESHOLD = 1.0;
   double ADAM_EPSILON = 1e-6;
   double ADAM_EPSILON_ROOT = 0.0;
-  std::string LR_SCHEDULE = "linear_rampup_exponential_decay";
+  LrSchedule LR_SCHEDULE = LrSchedule::kLinearRampupExponentialDecay;
   int64_t LR_LRED_WARMUP = 4000;
   int64_t LR_LRED_DECAY_START = 4001;
   int64_t LR_LRED_DECAY_END = 300000;

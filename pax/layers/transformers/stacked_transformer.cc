@@ -66,7 +66,7 @@ Tpl<TransformerLayer> StackedTransformer::layer_template(int64_t i) const {
   tpl.set("hidden_dims", c.hidden_dims);
   if (c.local_window_size) {
     const auto* each = std::get_if<1>(&*c.local_window_size);
-    const std::optional<Window> window =
+    const std::optional<AttentionWindow> window =
         each ? (*each)[static_cast<size_t>(i)] : std::optional(std::get<0>(*c.local_window_size));
     tpl.set("tr_atten_tpl.local_window_size", window);
   }

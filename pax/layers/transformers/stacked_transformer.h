@@ -13,9 +13,9 @@ namespace pax {
 /// One template for all layers, or several that take turns: the first for the first layers, and so on.
 using LayerTemplates = std::variant<Tpl<TransformerLayer>, std::vector<Tpl<TransformerLayer>>>;
 /// Positions seen to the left and to the right.
-using Window = std::array<int64_t, 2>;
+using AttentionWindow = std::array<int64_t, 2>;
 /// A window for all layers, or one (or none) for each.
-using LocalWindows = std::optional<std::variant<Window, std::vector<std::optional<Window>>>>;
+using LocalWindows = std::optional<std::variant<AttentionWindow, std::vector<std::optional<AttentionWindow>>>>;
 
 /// `num_layers` Transformer layers, each written out in the program (praxis transformers.StackedTransformer). Their
 /// names are x_layers_0, x_layers_1, ….

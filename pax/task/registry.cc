@@ -1,0 +1,18 @@
+#include "pax/task/registry.h"
+
+#include "pax/task/models/language_model.h"
+#include "pax/task/single_task.h"
+
+namespace pax {
+
+void register_tasks(config::Registry& registry) {
+  registry.add<LanguageModel::Config>();
+  registry.add<SingleTask>();
+  registry.add<TrainConfig>();
+  registry.add<DecodeConfig>();
+  registry.add<EvaluateConfig>();
+  registry.add<InferConfig>();
+  registry.add<VariationalNoiseConfig>();
+}
+
+}  // namespace pax
