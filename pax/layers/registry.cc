@@ -1,18 +1,26 @@
 #include "pax/layers/registry.h"
 
 #include "pax/layers/activations.h"
+#include "pax/layers/batch_norm.h"
+#include "pax/layers/convolutions/conv_bn_act.h"
+#include "pax/layers/convolutions/light_conv1d.h"
+#include "pax/layers/convolutions/poolings.h"
+#include "pax/layers/einsum.h"
 #include "pax/layers/embedding.h"
 #include "pax/layers/linears.h"
 #include "pax/layers/losses.h"
 #include "pax/layers/normalizations.h"
 #include "pax/layers/positions.h"
 #include "pax/layers/repeats.h"
+#include "pax/layers/rnn/frnn.h"
 #include "pax/layers/softmax/full_softmax.h"
 #include "pax/layers/softmax/gshard_softmax.h"
 #include "pax/layers/softmax/sigmoid_cross_entropy.h"
+#include "pax/layers/stacking_over_time.h"
 #include "pax/layers/stochastics.h"
 #include "pax/layers/transformer_models/transformer_lm.h"
 #include "pax/layers/transformers/stacked_transformer_repeated.h"
+#include "pax/layers/weight_norms.h"
 
 namespace pax {
 namespace {
@@ -26,6 +34,8 @@ void register_basics(config::Registry& registry) {
   registry.add<Bias::Config>();
   registry.add<FeedForward::Config>();
   registry.add<MLPBlock::Config>();
+  registry.add<StackingOverTime::Config>();
+  registry.add<Einsum::Config>();
   registry.add<Dropout::Config>();
   registry.add<StochasticResidual::Config>();
   registry.add<Repeat::Config>();
@@ -54,6 +64,32 @@ void register_normalizations(config::Registry& registry) {
   registry.add<LayerNorm::Config>();
   registry.add<RmsNorm::Config>();
   registry.add<RmsNormNoScale::Config>();
+  registry.add<BatchNorm::Config>();
+  registry.add<GroupNorm::Config>();
+  registry.add<WeightNormL2::Config>();
+  registry.add<SpectralNorm::Config>();
+}
+
+void register_convolutions(config::Registry& registry) {
+  registry.add<Conv2D::Config>();
+  registry.add<Conv3D::Config>();
+  registry.add<ConvBNAct::Config>();
+  registry.add<ConvBNActWithPadding::Config>();
+  registry.add<DepthwiseConv1D::Config>();
+  registry.add<LightConv1D::Config>();
+  registry.add<Pooling::Config>();
+  registry.add<GlobalPooling::Config>();
+  registry.add<Pooling1D::Config>();
+}
+
+void register_rnn(config::Registry& registry) {
+  registry.add<LstmCellSimple::Config>();
+  registry.add<LayerNormalizedLstmCellSimple::Config>();
+  registry.add<CifgLstmCellSimple::Config>();
+  registry.add<FRnn::Config>();
+  registry.add<LstmFrnn::Config>();
+  registry.add<StackFrnn::Config>();
+  registry.add<StackBiFrnn::Config>();
 }
 
 void register_embeddings(config::Registry& registry) {
@@ -95,6 +131,8 @@ void register_layers(config::Registry& registry) {
   register_basics(registry);
   register_activations(registry);
   register_normalizations(registry);
+  register_convolutions(registry);
+  register_rnn(registry);
   register_embeddings(registry);
   register_attention(registry);
   register_transformers(registry);
