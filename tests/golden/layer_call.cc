@@ -34,7 +34,8 @@ std::optional<int64_t> LayerCall::number(std::string_view name) const {
 }
 
 Outputs call_layer(const Layer& layer, const LayerCall& call) {
-  for (const std::span<const LayerBinder> part : {sequence_binders(), basic_binders()}) {
+  for (const std::span<const LayerBinder> part :
+       {attention_binders(), model_binders(), vision_binders(), rnn_binders(), basic_binders()}) {
     for (const LayerBinder& binder : part) {
       if (binder.fits(layer)) return binder.call(layer, call);
     }
@@ -43,7 +44,7 @@ Outputs call_layer(const Layer& layer, const LayerCall& call) {
 }
 
 Outputs call_function(std::string_view name, const LayerCall& call) {
-  for (const std::span<const FunctionBinder> part : {mask_functions(), basic_functions()}) {
+  for (const std::span<const FunctionBinder> part : {mask_functions(), rnn_functions(), basic_functions()}) {
     for (const FunctionBinder& function : part) {
       if (function.name == name) return function.call(call);
     }

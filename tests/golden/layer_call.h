@@ -47,9 +47,13 @@ struct FunctionBinder {
 };
 
 // The binders of each part.
+std::span<const LayerBinder> attention_binders();
 std::span<const LayerBinder> basic_binders();
-std::span<const LayerBinder> sequence_binders();
+std::span<const LayerBinder> model_binders();
+std::span<const LayerBinder> rnn_binders();
+std::span<const LayerBinder> vision_binders();
 std::span<const FunctionBinder> mask_functions();
+std::span<const FunctionBinder> rnn_functions();
 std::span<const FunctionBinder> basic_functions();
 
 /// Calls `layer` by the first binder that fits. Throws RuntimeError when none does.

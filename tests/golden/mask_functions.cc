@@ -133,7 +133,6 @@ constexpr FunctionBinder kFunctions[] = {
 
 }  // namespace
 
-std::span<const LayerBinder> sequence_binders() { return kBinders; }
 std::span<const FunctionBinder> mask_functions() { return kFunctions; }
 
 }  // namespace pax::golden
