@@ -37,7 +37,7 @@ HostShare Input::share() const { return {*common_.batch_size, common_.num_infeed
 std::optional<HostTree> Input::next() {
   if (std::exchange(has_peeked_, false)) return std::exchange(peeked_, std::nullopt);
   std::optional<HostTree> batch = produce();
-  if (batch && !std::exchange(checked_, true)) require_spec(*batch, spec(), name());
+  if (batch && !std::exchange(checked_, true)) check_first(*batch);
   return batch;
 }
 

@@ -115,6 +115,8 @@ class Input {
 
  protected:
   virtual std::optional<HostTree> produce() = 0;
+  /// Throws when the first batch is not what `spec` promises.
+  virtual void check_first(const HostTree& batch) const { require_spec(batch, spec(), name()); }
   virtual void rewind() = 0;
   virtual std::string save_position() const = 0;
   virtual void restore_position(std::span<const std::string> states) = 0;

@@ -1,7 +1,5 @@
 #include "pax/data/text_input.h"
 
-#include <algorithm>
-
 #include "pax/base/error.h"
 #include "pax/base/hash.h"
 #include "pax/base/text.h"
@@ -31,16 +29,12 @@ TextInput::Source TextInput::open(const Config& config) {
     fail<ConfigError>("input {}: eval_every is 1, which holds out every block; use 2 or more, or 0 for no split",
                       config.name);
   }
-  Source source;
-  source.tokenizer = config.tokenizer.build();
+  const std::shared_ptr<Tokenizer> tokenizer = config.tokenizer.build();
+  const SpecialIds special = tokenizer->special_ids();
+  Source source{tokenizer, TokenBlocks(*config.seq_len, special.bos.value_or(special.eos.value_or(0))), {}};
   const std::vector<std::filesystem::path> paths = expand_file_pattern(*config.path);
   const TextOptions options{config.allow_binary ? BinaryText::kAllow : BinaryText::kRefuse, config.token_cache_dir};
-  source.first_block = {0};
-  for (const std::filesystem::path& path : paths) {
-    source.files.push_back(open_text(path, *source.tokenizer, options));
-    const int64_t ids = source.files.back()->size();
-    source.first_block.push_back(source.first_block.back() + (ids + *config.seq_len - 1) / *config.seq_len);
-  }
+  for (const std::filesystem::path& path : paths) source.blocks.add(open_text(path, *tokenizer, options));
   source.identity = identify_files(paths);
   source.identity.fingerprint = Digest()
                                     .update(source.identity.fingerprint)
@@ -52,13 +46,13 @@ TextInput::Source TextInput::open(const Config& config) {
 }
 
 Walk TextInput::walk(const Config& config, const Source& source) {
-  const HeldOut split{source.num_blocks(), config.eval_every};
+  const HeldOut split{source.blocks.size(), config.eval_every};
   const int64_t records = config.is_training ? split.num_train() : split.num_eval();
   if (records == 0) {
     fail<RuntimeError>(
         "input {}: {} has {} block(s) of {} ids, too few to hold one out; give a longer text or a smaller "
         "seq_len",
-        config.name, *config.path, source.num_blocks(), *config.seq_len);
+        config.name, *config.path, source.blocks.size(), *config.seq_len);
   }
   const bool shuffle = config.shuffle.value_or(config.is_training);
   std::optional<int64_t> epochs = config.num_epochs;
@@ -72,31 +66,15 @@ Walk TextInput::walk(const Config& config, const Source& source) {
 TextInput::TextInput(const Config& config) : TextInput(config, open(config)) {}
 
 TextInput::TextInput(const Config& config, Source source)
-    : IndexedInput(config, walk(config, source)),
-      source_(std::move(source)),
-      seq_len_(*config.seq_len),
-      eval_every_(config.eval_every) {}
+    : IndexedInput(config, walk(config, source)), source_(std::move(source)), eval_every_(config.eval_every) {}
 
 HostTree TextInput::make_batch(std::span<const int64_t> records) {
-  const HeldOut split{source_.num_blocks(), eval_every_};
-  const SpecialIds special = source_.tokenizer->special_ids();
-  const int32_t begin = special.bos.value_or(special.eos.value_or(0));
-  LmBatch batch(static_cast<int64_t>(records.size()), seq_len_);
-  std::vector<int32_t> ids(static_cast<size_t>(seq_len_) + 1);
-  const std::vector<float> ones(static_cast<size_t>(seq_len_), 1.0F);
+  const HeldOut split{source_.blocks.size(), eval_every_};
+  LmBatch batch(static_cast<int64_t>(records.size()), source_.blocks.seq_len());
   for (size_t row = 0; row < records.size(); ++row) {
     if (records[row] == kPadding) continue;
     const int64_t block = common().is_training ? split.train_block(records[row]) : split.eval_block(records[row]);
-    const auto after = std::upper_bound(source_.first_block.begin(), source_.first_block.end(), block);
-    const auto file = static_cast<size_t>(after - source_.first_block.begin()) - 1;
-    const TokenStream& stream = *source_.files[file];
-    const int64_t start = (block - source_.first_block[file]) * seq_len_;
-    const auto length = static_cast<size_t>(std::min(seq_len_, stream.size() - start));
-    const size_t lead = start == 0 ? 0 : 1;
-    ids[0] = begin;
-    stream.copy(start - static_cast<int64_t>(lead), std::span(ids).subspan(1 - lead, length + lead));
-    batch.append(static_cast<int64_t>(row), std::span(ids).first(length), std::span(ids).subspan(1, length),
-                 std::span(ones).first(length));
+    source_.blocks.append_to(batch, static_cast<int64_t>(row), block);
   }
   return batch.take();
 }

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "pax/data/indexed_input.h"
-#include "pax/data/token_stream.h"
+#include "pax/data/token_blocks.h"
 #include "pax/data/tokenizer.h"
 
 namespace pax::data {
@@ -44,7 +43,7 @@ class TextInput final : public IndexedInput {
 
   explicit TextInput(const Config& config);
 
-  BatchSpec spec() const override { return lm_batch_spec(share().batch_size, seq_len_); }
+  BatchSpec spec() const override { return lm_batch_spec(share().batch_size, source_.blocks.seq_len()); }
   const Tokenizer* tokenizer() const override { return source_.tokenizer.get(); }
 
  protected:
@@ -53,17 +52,14 @@ class TextInput final : public IndexedInput {
  private:
   struct Source {
     std::shared_ptr<Tokenizer> tokenizer;
-    std::vector<std::unique_ptr<TokenStream>> files;
-    std::vector<int64_t> first_block;  ///< of each file, and the total at the end
+    TokenBlocks blocks;
     DatasetIdentity identity;
-    int64_t num_blocks() const { return first_block.back(); }
   };
   static Source open(const Config& config);
   static Walk walk(const Config& config, const Source& source);
   TextInput(const Config& config, Source source);
 
   Source source_;
-  int64_t seq_len_;
   int64_t eval_every_;
 };
 
