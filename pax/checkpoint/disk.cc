@@ -15,6 +15,9 @@
 namespace pax {
 namespace {
 
+/// Fewer bytes than this wait for flush(): starting them early costs more than it saves.
+constexpr size_t kWorthAHint = size_t{1} << 20;
+
 [[noreturn]] void fail_errno(std::string_view what, const std::filesystem::path& path) {
   const int code = errno;
   fail<RuntimeError>("{}: cannot {}: {}", path.string(), what, std::strerror(code));
@@ -49,6 +52,7 @@ void Disk::write(const OpenFile& file, std::span<const std::byte> bytes, size_t 
     bytes = bytes.subspan(static_cast<size_t>(written));
     offset += static_cast<size_t>(written);
   }
+  if (offset - begin < kWorthAHint) return;
   // A hint: what it does not do, flush() will.
   ::sync_file_range(file.fd(), static_cast<off_t>(begin), static_cast<off_t>(offset - begin), SYNC_FILE_RANGE_WRITE);
 }

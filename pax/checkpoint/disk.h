@@ -32,7 +32,7 @@ class Disk {
   virtual void make_folders(const std::filesystem::path& path);
   /// A new, empty file.
   virtual OpenFile create(const std::filesystem::path& path);
-  /// Writes all bytes at `offset` and starts moving them to the disk.
+  /// Writes all bytes at `offset`, and starts moving them to the disk when they are many.
   virtual void write(const OpenFile& file, std::span<const std::byte> bytes, size_t offset);
   /// Returns when the file is on the disk.
   virtual void flush(const OpenFile& file);

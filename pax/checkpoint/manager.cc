@@ -14,6 +14,8 @@
 namespace pax {
 namespace {
 
+constexpr std::string_view kOtherModel =
+    "train in another job_log_dir, or take part of it by init_from_checkpoint_rules";
 constexpr double kLongWait = 1.0;  // seconds worth a warning
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -232,7 +234,7 @@ std::optional<Checkpoint> CheckpointManager::restore_latest(const Tree<TensorTyp
     } catch (const RuntimeError& error) {
       problem = error.what();
     }
-    if (reader) require_same_types(entries[i].path.string(), reader->types(), expected);
+    if (reader) require_same_types(entries[i].path.string(), reader->types(), expected, kOtherModel);
     try {
       if (reader) return load(*reader);
     } catch (const RuntimeError& error) {
@@ -252,7 +254,7 @@ Checkpoint CheckpointManager::restore(int64_t step, const Tree<TensorType>& expe
   for (const CheckpointEntry& entry : entries) {
     if (entry.step != step) continue;
     const CheckpointReader reader(entry.path);
-    require_same_types(entry.path.string(), reader.types(), expected);
+    require_same_types(entry.path.string(), reader.types(), expected, kOtherModel);
     return load(reader);
   }
   std::vector<int64_t> steps;

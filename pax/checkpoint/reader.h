@@ -56,7 +56,9 @@ class CheckpointReader {
 };
 
 /// Compares what a checkpoint holds with what a model expects. Throws one RuntimeError that names `where` and every
-/// array that is missing, not expected, or of another shape or element type (at most 20 of each kind).
-void require_same_types(std::string_view where, const Tree<TensorType>& found, const Tree<TensorType>& expected);
+/// array that is missing, not expected, or of another shape or element type (at most 20 of each kind), and ends with
+/// `remedy`.
+void require_same_types(std::string_view where, const Tree<TensorType>& found, const Tree<TensorType>& expected,
+                        std::string_view remedy);
 
 }  // namespace pax

@@ -19,7 +19,8 @@ void add_list(std::string& message, std::string_view title, const std::vector<st
 
 }  // namespace
 
-void require_same_types(std::string_view where, const Tree<TensorType>& found, const Tree<TensorType>& expected) {
+void require_same_types(std::string_view where, const Tree<TensorType>& found, const Tree<TensorType>& expected,
+                        std::string_view remedy) {
   std::vector<std::string> missing;
   std::vector<std::string> extra;
   std::vector<std::string> different;
@@ -39,7 +40,7 @@ void require_same_types(std::string_view where, const Tree<TensorType>& found, c
   add_list(message, "of another type", different);
   add_list(message, "missing there", missing);
   add_list(message, "not in this model", extra);
-  throw RuntimeError(message + "; train in another job_log_dir, or load part of it by init_from_checkpoint_rules");
+  fail<RuntimeError>("{}; {}", message, remedy);
 }
 
 }  // namespace pax

@@ -27,7 +27,7 @@ const Tree<TensorType> kExpected = types_of(sample(0).state);
 class Manager : public ::testing::Test {
  protected:
   std::unique_ptr<CheckpointManager> open(CheckpointManager::Config config = {}) {
-    return std::make_unique<CheckpointManager>(job_.path(), config);
+    return std::make_unique<CheckpointManager>(job_.path(), config, std::make_shared<testing::QuickDisk>());
   }
   /// Commits the samples of these steps.
   void save(std::initializer_list<int64_t> steps, const CheckpointManager::Config& config = {}) {

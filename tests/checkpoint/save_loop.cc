@@ -5,6 +5,7 @@
 
 #include "pax/checkpoint/digest.h"
 #include "pax/checkpoint/manager.h"
+#include "tests/checkpoint/testing.h"
 
 namespace {
 
@@ -31,7 +32,8 @@ pax::HostArray next(const pax::HostArray& array) {
 int main(int argc, char** argv) try {
   if (argc != 3) return 2;
   const int64_t steps = std::atoll(argv[2]);
-  pax::CheckpointManager manager(argv[1], {.save_interval_steps = 1, .save_max_to_keep = 2});
+  pax::CheckpointManager manager(argv[1], {.save_interval_steps = 1, .save_max_to_keep = 2},
+                                 std::make_shared<pax::testing::QuickDisk>());
   pax::Checkpoint now{.step = 0, .state = initial_state()};
   pax::Tree<pax::TensorType> types;
   for (const auto& [name, array] : now.state) types.emplace(name, array.type());

@@ -12,6 +12,13 @@
 
 namespace pax::testing {
 
+/// A disk that does not wait for the hardware: what a process leaves behind when it dies is the same.
+class QuickDisk : public Disk {
+ public:
+  void flush(const OpenFile& /*file*/) override {}
+  void flush_folder(const std::filesystem::path& /*path*/) override {}
+};
+
 /// The message of the error that `call` throws, or "" when it throws none.
 template <class F>
 std::string error_of(F call) {
