@@ -27,7 +27,7 @@ Mesh experiment_mesh(const ExperimentConfig& config) {
     if (mesh.sizes[i] < 1)
       fail<ConfigError>("task.model.ici_mesh_shape: axis {} has size {}", mesh.axes[i], mesh.sizes[i]);
   }
-  return mesh.num_devices() == 1 ? Mesh{} : mesh;
+  return mesh;
 }
 
 }  // namespace pax

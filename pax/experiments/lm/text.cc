@@ -33,7 +33,7 @@ ByteLmSmall::ByteLmSmall() {
 ExperimentConfig ByteLmSmall::experiment() const {
   data::TextInput::Config input;
   input.name = "text";
-  input.path = std::string(PAX_DEPS_DIR) + "/text/bible.txt";
+  input.path = std::string(PAX_DEPS_DIR) + "/text/bible-kjv.txt";
   input.batch_size = global_batch_size();
   input.seq_len = MAX_SEQ_LEN;
   input.eval_every = 50;
