@@ -1,6 +1,10 @@
 #include "pax/layers/registry.h"
 
 #include "pax/layers/activations.h"
+#include "pax/layers/attention/dot_product_attention_xl.h"
+#include "pax/layers/attention/grouped_query_attention.h"
+#include "pax/layers/attention/local_self_attention.h"
+#include "pax/layers/attention/multi_query_attention.h"
 #include "pax/layers/batch_norm.h"
 #include "pax/layers/convolutions/conv_bn_act.h"
 #include "pax/layers/convolutions/light_conv1d.h"
@@ -18,6 +22,7 @@
 #include "pax/layers/softmax/sigmoid_cross_entropy.h"
 #include "pax/layers/stacking_over_time.h"
 #include "pax/layers/stochastics.h"
+#include "pax/layers/transformer_models/transformer_encoder_decoder.h"
 #include "pax/layers/transformer_models/transformer_lm.h"
 #include "pax/layers/transformers/stacked_transformer_repeated.h"
 #include "pax/layers/weight_norms.h"
@@ -114,6 +119,13 @@ void register_attention(config::Registry& registry) {
   registry.add<RelativeBias::Config>();
   registry.add<CausalDepthwiseConv1D::Config>();
   registry.add<DotProductAttention::Config>();
+  registry.add<DotProductAttentionXL::Config>();
+  registry.add<LocalSelfAttention::Config>();
+  registry.add<LocalSelfAttentionXL::Config>();
+  registry.add<LocalSelfAttentionRelativeBias::Config>();
+  registry.add<LocalSelfAttentionAlibi::Config>();
+  registry.add<MultiQueryDotProductAttention::Config>();
+  registry.add<GroupedQueryAttention::Config>();
 }
 
 void register_transformers(config::Registry& registry) {
@@ -123,6 +135,7 @@ void register_transformers(config::Registry& registry) {
   registry.add<StackedTransformer::Config>();
   registry.add<StackedTransformerRepeated::Config>();
   registry.add<TransformerLm::Config>();
+  registry.add<TransformerEncoderDecoder::Config>();
 }
 
 }  // namespace

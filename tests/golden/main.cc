@@ -10,8 +10,8 @@
 
 #include "pax/layers/registry.h"
 #include "pax/optim/registry.h"
-#include "pax/task/registry.h"
 #include "pax/runtime/platform.h"
+#include "pax/task/registry.h"
 #include "tests/golden/kinds.h"
 
 namespace pax::golden {

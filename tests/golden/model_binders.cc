@@ -1,3 +1,4 @@
+#include "pax/layers/transformer_models/transformer_encoder_decoder.h"
 #include "pax/layers/transformer_models/transformer_lm.h"
 #include "pax/task/base_model.h"
 #include "tests/golden/layer_call.h"
@@ -33,6 +34,18 @@ Outputs call_lm(const LanguageModelLayer& layer, const LayerCall& call) {
                                 {.class_ids_bt = call.in("labels"), .class_weights_bt = call.in("weights")}));
 }
 
+Outputs call_sequence(const SequenceModelLayer& layer, const LayerCall& call) {
+  return outputs_of(layer.fprop({.ids_bs = call.in("ids"),
+                                 .paddings_bs = call.in("input_paddings"),
+                                 .segment_ids_bs = call.in("input_segment_ids"),
+                                 .segment_pos_bs = call.in("input_segment_pos"),
+                                 .targets_bt = call.in("targets"),
+                                 .target_paddings_bt = call.in("target_paddings"),
+                                 .target_segment_ids_bt = call.in("target_segment_ids"),
+                                 .target_segment_pos_bt = call.in("target_segment_pos")},
+                                {.class_ids_bt = call.in("labels"), .class_weights_bt = call.in("weights")}));
+}
+
 Outputs call_model(const BaseModel& layer, const LayerCall& call) {
   const ModelOutput out = layer.compute_loss(call.inputs);
   Outputs outputs;
@@ -44,7 +57,8 @@ Outputs call_model(const BaseModel& layer, const LayerCall& call) {
   return outputs;
 }
 
-constexpr LayerBinder kBinders[] = {binder<LanguageModelLayer, call_lm>(), binder<BaseModel, call_model>()};
+constexpr LayerBinder kBinders[] = {binder<LanguageModelLayer, call_lm>(), binder<SequenceModelLayer, call_sequence>(),
+                                    binder<BaseModel, call_model>()};
 
 }  // namespace
 

@@ -3,34 +3,21 @@
 #include <cmath>
 
 #include "pax/base/error.h"
+#include "pax/layers/attention/attention_weights.h"
 #include "pax/layers/attention/masks.h"
 #include "pax/layers/split_dims.h"
 #include "pax/ops/constant.h"
 #include "pax/ops/convert.h"
 #include "pax/ops/elementwise.h"
 #include "pax/ops/identity.h"
-#include "pax/ops/reduce.h"
 #include "pax/ops/reshape.h"
 
 namespace pax {
-namespace {
-
-int64_t head_dim_of(const DotProductAttention::Config& config, const Scope& scope) {
-  if (config.num_heads <= 0)
-    fail<ConfigError>("{}: num_heads is {}; set it to 1 or more", scope.path(), config.num_heads);
-  if (config.hidden_dim <= 0) fail<ConfigError>("{}: hidden_dim is {}; set it", scope.path(), config.hidden_dim);
-  if (config.dim_per_head) return *config.dim_per_head;
-  if (config.hidden_dim % config.num_heads != 0) {
-    fail<ConfigError>("{}: hidden_dim {} is no multiple of num_heads {}; set dim_per_head", scope.path(),
-                      config.hidden_dim, config.num_heads);
-  }
-  return config.hidden_dim / config.num_heads;
-}
-
-}  // namespace
 
 DotProductAttention::DotProductAttention(const Config& config, const Scope& scope)
-    : Attention(config, scope), config_(config), head_dim_(head_dim_of(config, scope)) {
+    : Attention(config, scope),
+      config_(config),
+      head_dim_(head_dim_of({config.dim_per_head, config.hidden_dim, config.num_heads}, scope)) {
   if (config.ngrammer_tpl) pax::fail<ConfigError>("{}: ngrammer_tpl is not supported; leave it out", scope.path());
   if (config.consolidate_rope_key_state && (!config.use_rotary_position_emb || config.dconv_qkv)) {
     pax::fail<ConfigError>("{}: consolidate_rope_key_state needs use_rotary_position_emb and no dconv_qkv",
@@ -75,21 +62,6 @@ DotProductAttention::DotProductAttention(const Config& config, const Scope& scop
   pv_einsum_ = child("pv_einsum", config.pv_einsum_tpl);
 }
 
-DotProductAttention::Dims DotProductAttention::input_dims() const {
-  if (config_.input_dim.index() == 0) {
-    const int64_t dim = std::get<0>(config_.input_dim);
-    if (dim <= 0) pax::fail<ConfigError>("{}: input_dim is {}; set it", scope().path(), dim);
-    return {dim, dim, dim};
-  }
-  const auto& dims = std::get<1>(config_.input_dim);
-  const auto of = [&](const char* name) {
-    const auto at = dims.find(name);
-    if (at == dims.end()) pax::fail<ConfigError>("{}: input_dim has no \"{}\"", scope().path(), name);
-    return at->second;
-  };
-  return {of("query"), of("key"), of("value")};
-}
-
 Tpl<Layer> DotProductAttention::projection(int64_t input_dim, double gshard_fan_in) const {
   Tpl<Layer> tpl = config_.proj_tpl.clone_unshared();
   tpl.set("input_dim", input_dim);
@@ -104,7 +76,7 @@ Tpl<Layer> DotProductAttention::projection(int64_t input_dim, double gshard_fan_
 }
 
 void DotProductAttention::add_projections() {
-  const Dims dims = input_dims();
+  const InputDims dims = input_dims_of(config_.input_dim, scope());
   if (config_.combine_qkv) {
     if (dims.key != dims.query || dims.value != dims.query) {
       pax::fail<ConfigError>("{}: combine_qkv needs one input_dim for query {}, key {} and value {}", scope().path(),
@@ -141,18 +113,8 @@ Tensor DotProductAttention::scale_query(Tensor query) const {
   return query * (1.0 / std::sqrt(static_cast<double>(dim)));
 }
 
-Tensor DotProductAttention::cap_logits(Tensor logits) const {
-  const double cap = config_.atten_logit_cap;
-  return cap > 0 ? tanh(logits / cap) * cap : logits;
-}
-
 Tensor DotProductAttention::probabilities(Tensor logits, Tensor mask, DType dtype) const {
-  const Tensor masked = apply_mask(convert(logits, DType::kF32), mask);
-  if (!config_.attention_extra_logit) return convert(softmax(masked), dtype);
-  const double extra = *config_.attention_extra_logit;
-  const Tensor top = maximum(stop_gradient(reduce_max(masked, {-1}, Reduced::kKept)), extra);
-  const Tensor sum = reduce_sum(exp(masked - top), {-1}, Reduced::kKept) + exp(extra - top);
-  return convert(exp(masked - log(sum) - top), dtype);
+  return attention_weights(logits, mask, {config_.atten_logit_cap, config_.attention_extra_logit}, dtype);
 }
 
 Tensor DotProductAttention::weigh_values(std::string_view equation, Tensor probs, Tensor value) const {
@@ -170,7 +132,6 @@ DotProductAttention::Context DotProductAttention::attend(const Heads& heads) con
   if (heads.relative_bias) scores = scores + heads.relative_bias;
   scores = checkpoint_name(scores, "logits");
   if (config_.scale_logits_by_head_dims) scores = scores * (1.0 / std::sqrt(static_cast<double>(head_dim_)));
-  scores = cap_logits(scores);
   if (config_.attention_mask_summary) scope().add_summary("attention_mask", heads.mask);
   const Tensor probs = drop(probabilities(scores, heads.mask, key.dtype()));
   Tensor encoded = weigh_values("bnts,bsnh->btnh", probs, value);

@@ -1,19 +1,16 @@
 #pragma once
 
-#include <variant>
-
 #include "pax/layers/attention/attention.h"
+#include "pax/layers/attention/attention_dims.h"
 #include "pax/layers/attention/causal_depthwise_conv1d.h"
 #include "pax/layers/attention/per_dim_scale.h"
 #include "pax/layers/attention/projections.h"
 #include "pax/layers/attention/relative_bias.h"
+#include "pax/layers/attention/xl_positions.h"
 #include "pax/layers/positions.h"
 #include "pax/layers/stochastics.h"
 
 namespace pax {
-
-/// One size for queries, keys and values, or `{query: …, key: …, value: …}`.
-using AttentionInputDim = std::variant<int64_t, std::map<std::string, int64_t>>;
 
 /// Multi-head attention, softmax in float32 (praxis attentions.DotProductAttention; Vaswani et al. 2017).
 class DotProductAttention : public Attention {
@@ -118,29 +115,30 @@ class DotProductAttention : public Attention {
   virtual Context attend(const Heads& heads) const;
   /// [B, N, T, S].
   virtual Tensor logits(Tensor query_btnh, Tensor key_bsnh) const;
-  /// One query [B, N, H] against the cached keys and values; `heads.mask` is [1|B, 1, S], its bias [1|B, N, 1, S].
-  virtual Tensor attend_one_step(const Heads& heads, Tensor time_step) const;
+  /// [B, N, S] of one query against the cached keys.
+  virtual Tensor logits_one_step(Tensor query_bnh, Tensor key_bsnh, Tensor time_step) const;
+  /// What a step may see, [1|B, 1, S].
+  virtual Tensor mask_one_step(Tensor mask, Tensor time_step) const;
 
   const Config& config() const { return config_; }
   int64_t head_dim() const { return head_dim_; }
   Tensor scale_query(Tensor query) const;
-  Tensor cap_logits(Tensor logits) const;
   /// Softmax over the last dimension of capped logits, in float32, where the mask allows; in `dtype`.
   Tensor probabilities(Tensor logits, Tensor mask, DType dtype) const;
   Tensor drop(Tensor probs) const { return atten_dropout_->fprop(probs); }
   Tensor shard_bnh(Tensor x) const;
+  /// A projection of `input_dim` into the heads, as the config's template has it. `gshard_fan_in`: what GShard's
+  /// initialisation scales by.
+  Tpl<Layer> projection(int64_t input_dim, double gshard_fan_in) const;
+  /// Declares what attention by relative positions needs.
+  XlPositions xl_positions(int64_t rel_pos_emb_dim) const;
   Tensor weigh_values(std::string_view equation, Tensor probs, Tensor value) const;
 
  private:
-  struct Dims {
-    int64_t query, key, value;
-  };
-  Dims input_dims() const;
   void add_projections();
-  Tpl<Layer> projection(int64_t input_dim, double gshard_fan_in) const;
-  void log_softmax_summary(Tensor logits, Tensor mask) const;
   Heads project(const AttentionInputs& inputs) const;
   Heads project_step(const AttentionStep& step) const;
+  Tensor attend_one_step(const Heads& heads, Tensor time_step) const;
 
   const Config config_;
   const int64_t head_dim_;

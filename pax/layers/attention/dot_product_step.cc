@@ -63,15 +63,20 @@ DotProductAttention::Heads DotProductAttention::project_step(const AttentionStep
   return heads;
 }
 
-Tensor DotProductAttention::attend_one_step(const Heads& heads, Tensor) const {
-  Tensor scores = qk_einsum_->einsum("bnh,bsnh->bns", scale_query(shard_bnh(heads.query)), heads.key);
+Tensor DotProductAttention::logits_one_step(Tensor query_bnh, Tensor key_bsnh, Tensor) const {
+  return qk_einsum_->einsum("bnh,bsnh->bns", query_bnh, key_bsnh);
+}
+
+Tensor DotProductAttention::mask_one_step(Tensor mask, Tensor) const { return mask; }
+
+Tensor DotProductAttention::attend_one_step(const Heads& heads, Tensor time_step) const {
+  const Tensor mask = mask_one_step(heads.mask, time_step);
+  Tensor scores = logits_one_step(scale_query(shard_bnh(heads.query)), heads.key, time_step);
   if (heads.relative_bias) scores = scores + squeeze(heads.relative_bias, {2});
   if (config_.scale_logits_by_head_dims) scores = scores * (1.0 / std::sqrt(static_cast<double>(head_dim_)));
-  const Tensor probs = probabilities(cap_logits(scores), heads.mask, heads.key.dtype());
+  const Tensor probs = probabilities(scores, mask, heads.key.dtype());
   Tensor encoded = weigh_values("bns,bsnh->bnh", probs, heads.value);
-  if (config_.zero_fully_masked) {
-    encoded = encoded * expand_dims(sees_something(heads.mask, encoded.dtype()), -1);
-  }
+  if (config_.zero_fully_masked) encoded = encoded * expand_dims(sees_something(mask, encoded.dtype()), -1);
   return shard_bnh(encoded);
 }
 

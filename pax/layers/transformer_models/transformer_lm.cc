@@ -111,10 +111,7 @@ LmOutput TransformerLm::predict(const LmInputs& inputs) const {
     output.activations_btd = x;
     return output;
   }
-  output.logits = softmax_->get_logits(x);
-  const Tensor wide = convert(output.logits, DType::kF32);
-  output.log_probs = convert(log_softmax(wide), output.logits.dtype());
-  output.probs = convert(softmax(wide), output.logits.dtype());
+  output = predictions(softmax_->get_logits(x));
   if (config_.record_activations_in_xent_output) output.activations_btd = x;
   return output;
 }
@@ -126,16 +123,9 @@ LmOutput TransformerLm::fprop(const LmInputs& inputs, const LmLabels& labels) co
     output.activations_btd = x;
     return output;
   }
-  static_cast<SoftmaxOutput&>(output) =
-      softmax_->fprop({.inputs = x,
-                       .class_weights = expand_dims(labels.class_weights_bt, -1),
-                       .class_ids = labels.class_ids_bt ? expand_dims(labels.class_ids_bt, -1) : Tensor(),
-                       .class_probabilities = labels.class_probabilities_btv});
-  output.per_token_xent = output.per_example_xent * convert(labels.class_weights_bt, DType::kF32);
-  output.per_sequence_xent = reduce_sum(output.per_token_xent, {-1});
-  output.total_loss = output.avg_xent;
+  output = labelled_loss(softmax_->fprop(softmax_inputs(x, labels)), labels);
   if (config_.entropy_loss_weight) add_entropy_loss(output, labels);
-  if (!config_.skip_aux_loss) add_aux_losses(output);
+  if (!config_.skip_aux_loss) add_aux_losses(scope(), output);
   if (config_.record_activations_in_xent_output) output.activations_btd = x;
   if (config_.record_logits_in_xent_output) output.logits = softmax_->get_logits(x);
   return output;
@@ -148,24 +138,6 @@ void TransformerLm::add_entropy_loss(LmOutput& output, const LmLabels& labels) c
   output.avg_entropy_loss = reduce_sum(per_token * weights) / reduce_sum(weights);
   scope().add_summary("avg_entropy_loss", output.avg_entropy_loss);
   output.total_loss = output.total_loss + output.avg_entropy_loss * *config_.entropy_loss_weight;
-}
-
-void TransformerLm::add_aux_losses(LmOutput& output) const {
-  Tensor value = full(graph(), {DType::kF32, {}}, 0.0);
-  Tensor weight = value;
-  const std::string inside = scope().path().empty() ? "" : scope().path() + "/";
-  // By value: reductions below are new nodes of the same block.
-  const std::vector<SideResult> sides = graph().block(graph().current_block()).sides;
-  for (const SideResult& side : sides) {
-    if (!side.name.starts_with(inside)) continue;
-    if (side.channel == "aux_loss") value = value + convert(reduce_sum(side.value), DType::kF32);
-    if (side.channel == "aux_loss_weight") weight = weight + convert(reduce_sum(side.value), DType::kF32);
-  }
-  scope().add_summary("total_aux_loss", value);
-  scope().add_summary("total_aux_loss_weight", weight);
-  output.aux_loss = value;
-  output.aux_loss_weight = weight;
-  output.total_loss = output.total_loss + value;
 }
 
 Tensor TransformerLm::extend_step(const LmStep& step) const {

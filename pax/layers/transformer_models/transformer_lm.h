@@ -3,6 +3,7 @@
 #include "pax/layers/embedding.h"
 #include "pax/layers/positions.h"
 #include "pax/layers/softmax/full_softmax.h"
+#include "pax/layers/transformer_models/lm_loss.h"
 #include "pax/layers/transformers/stacked_transformer.h"
 
 namespace pax {
@@ -21,23 +22,6 @@ struct LmInputs {
   Tensor causal_bt;                       ///< 1 where causal attention counts, 0 in a prefix; null: everywhere
   Tensor segment_mask;  ///< [B, 1, T, T] in place of the one that segments and model type give; may be null
   DecodeCache* cache = nullptr;
-};
-
-struct LmLabels {
-  Tensor class_ids_bt;
-  Tensor class_weights_bt;
-  Tensor class_probabilities_btv;  ///< in place of ids; may be null
-};
-
-/// What a language model says of its input. Null where it is not asked for.
-struct LmOutput : SoftmaxOutput {
-  Tensor probs;                      ///< [B, T, V], without labels
-  Tensor per_token_xent;             ///< [B, T], weighted
-  Tensor per_sequence_xent;          ///< [B]
-  Tensor total_loss;                 ///< the loss to minimise
-  Tensor aux_loss, aux_loss_weight;  ///< sums over all auxiliary losses of the model
-  Tensor avg_entropy_loss;
-  Tensor activations_btd;
 };
 
 struct LmStep {
@@ -120,7 +104,6 @@ class TransformerLm final : public LanguageModelLayer {
  private:
   Tpl<TransformerStack> stack_template() const;
   Tensor embed(Tensor ids) const;
-  void add_aux_losses(LmOutput& output) const;
   void add_entropy_loss(LmOutput& output, const LmLabels& labels) const;
 
   const Config config_;
