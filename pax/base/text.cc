@@ -54,6 +54,15 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// As edit_distance, but a word that is only the beginning of the candidate ("sav_interval" of "save_interval_steps")
+/// is nearer than its missing end says.
+size_t slip_distance(std::string_view word, std::string_view candidate) {
+  const size_t whole = edit_distance(word, candidate);
+  if (candidate.size() <= word.size() || word.size() < 4) return whole;
+  return std::min({whole, edit_distance(word, candidate.substr(0, word.size())) + 1,
+                   edit_distance(word, candidate.substr(0, word.size() + 1)) + 1});
+}
+
 }  // namespace
 
 std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> candidates) {
@@ -62,7 +71,7 @@ std::optional<std::string> nearest_name(std::string_view word, std::span<const s
   for (const std::string& candidate : candidates) {
     const size_t lengths_differ_by = std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
     if (lengths_differ_by >= best_distance) continue;
-    const size_t distance = edit_distance(word, candidate);
+    const size_t distance = slip_distance(word, candidate);
     if (distance < best_distance) {
       best = &candidate;
       best_distance = distance;
