@@ -69,8 +69,7 @@ std::optional<std::string> nearest_name(std::string_view word, std::span<const s
   const std::string* best = nullptr;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    const size_t lengths_differ_by = std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
-    if (lengths_differ_by >= best_distance) continue;
+    if (candidate.size() + best_distance <= word.size()) continue;
     const size_t distance = slip_distance(word, candidate);
     if (distance < best_distance) {
       best = &candidate;
