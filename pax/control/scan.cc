@@ -11,6 +11,7 @@
 #include "pax/ir/transform.h"
 #include "pax/ops/constant.h"
 #include "pax/ops/elementwise.h"
+#include "pax/ops/slice.h"
 
 namespace pax {
 namespace {
@@ -289,6 +290,35 @@ ScanStep scan(Graph& graph, const ScanOptions& options, std::span<const Tensor> 
   }
   return {.carry = {results.begin(), results.begin() + num_carry},
           .ys = {results.begin() + num_carry, results.begin() + num_carry + num_ys}};
+}
+
+namespace {
+
+/// `value` with the slices of a turn in the place of `each_iteration`, or itself.
+Tensor at_turn(Graph& graph, std::span<const Iteration> turn, Tensor value) {
+  const NodeId id = graph.value(value.id()).node;
+  if (id < 0 || graph.node(id).op != &kEachIteration) return value;
+  const int64_t loop = *graph.node(id).attrs.find<int64_t>("loop");
+  const Tensor stacked_value = at_turn(graph, turn, graph.tensor(graph.node(id).operands[0]));
+  const auto at = std::ranges::find(turn, loop, &Iteration::loop);
+  return at == turn.end() ? each_iteration(stacked_value, loop) : index_dim(stacked_value, 0, at->index);
+}
+
+}  // namespace
+
+std::vector<Tensor> write_iteration(Graph& graph, std::span<const Iteration> turn,
+                                    const std::function<std::vector<Tensor>()>& body) {
+  const BlockId block = graph.add_block(graph.current_block());
+  {
+    const Graph::BlockGuard guard(graph, block);
+    for (const Tensor& result : body()) graph.block(block).results.push_back(result.id());
+  }
+  ValueMap map;
+  for (const ValueId id : graph.captures(block)) {
+    const Tensor slice = at_turn(graph, turn, graph.tensor(id));
+    if (slice.id() != id) map[id] = slice.id();
+  }
+  return inline_block(graph, block, graph, map);
 }
 
 Tensor each_iteration(Tensor stacked_value, int64_t loop) {

@@ -36,4 +36,15 @@ ScanStep scan(Graph& graph, const ScanOptions& options, std::span<const Tensor> 
 /// leading dimension counts the repetitions. Only of use inside that loop's body.
 Tensor each_iteration(Tensor stacked, int64_t loop);
 
+/// Which turn of which loop.
+struct Iteration {
+  int64_t loop;
+  int64_t index;
+};
+
+/// Writes `body` out once, where `each_iteration` values of the loops named stand for the slices of that turn: a loop
+/// unrolled by hand. Side results of the body are dropped.
+std::vector<Tensor> write_iteration(Graph& graph, std::span<const Iteration> turn,
+                                    const std::function<std::vector<Tensor>()>& body);
+
 }  // namespace pax

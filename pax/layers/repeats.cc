@@ -2,7 +2,6 @@
 
 #include "pax/base/error.h"
 #include "pax/base/text.h"
-#include "pax/control/scan.h"
 #include "pax/ops/reshape.h"
 
 namespace pax {
@@ -24,6 +23,15 @@ RepeatLoop::RepeatLoop(const Scope& scope, const RepeatOptions& options)
 Scope RepeatLoop::inside(Scope scope) const {
   for (const Level& level : levels_) scope = scope.repeated(level.times, level.loop, split_);
   return scope;
+}
+
+std::vector<Iteration> RepeatLoop::turn(int64_t i) const {
+  std::vector<Iteration> turn;
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+    turn.push_back({level->loop, i % level->times});
+    i /= level->times;
+  }
+  return turn;
 }
 
 RepeatLoop::Results RepeatLoop::run_level(size_t level, Tensor x, const Body& body) const {

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "pax/control/remat.h"
+#include "pax/control/scan.h"
 #include "pax/layers/layer.h"
 
 namespace pax {
@@ -22,6 +23,8 @@ class RepeatLoop {
   RepeatLoop(const Scope& scope, const RepeatOptions& options);
 
   int64_t times() const { return times_; }
+  /// What repetition `i` is in the loops of the program, for `write_iteration`.
+  std::vector<Iteration> turn(int64_t i) const;
   /// The scope of the layer inside: its weights have the repetitions in front.
   Scope inside(Scope scope) const;
 

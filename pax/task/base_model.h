@@ -26,6 +26,10 @@ class BaseModel : public Layer {
   /// `batch`: the input's tensors by name (`ids`, `labels`, `weights`, …). Throws ShapeError naming a field that is
   /// missing or of the wrong shape.
   virtual ModelOutput compute_loss(const Tree<Tensor>& batch) const = 0;
+
+  /// What the model writes to the prompts of `batch` (`ids`, `paddings`; `prefix_lengths` in place of the latter): see
+  /// Decoder for the results. Throws ShapeError from models that do not write.
+  virtual Tree<Tensor> decode(const Tree<Tensor>& batch) const;
 };
 
 }  // namespace pax

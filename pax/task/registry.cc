@@ -1,5 +1,6 @@
 #include "pax/task/registry.h"
 
+#include "pax/task/decoding/beam_decoder.h"
 #include "pax/task/models/language_model.h"
 #include "pax/task/single_task.h"
 
@@ -7,6 +8,11 @@ namespace pax {
 
 void register_tasks(config::Registry& registry) {
   registry.add<LanguageModel::Config>();
+  registry.add<GreedyDecoder::Config>();
+  registry.add<SampleDecoder::Config>();
+  registry.add<BeamDecoder::Config>();
+  registry.add<DefaultNextTokenSampler>();
+  registry.add<DefaultCategoricalLogitsSampler>();
   registry.add<SingleTask>();
   registry.add<TrainConfig>();
   registry.add<DecodeConfig>();

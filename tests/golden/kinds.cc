@@ -24,7 +24,7 @@ constexpr Area kAreas[] = {
     {"normalizations", run_layer_case}, {"rnn", run_layer_case},
     {"transformer", run_layer_case},    {"init", run_init_case},
     {"learners", run_learner_case},     {"optimizers", run_optimizer_case},
-    {"schedules", run_schedule_case},
+    {"schedules", run_schedule_case},   {"decoding", run_layer_case},
 };
 
 std::string run_recorded(const CaseFile& file, const Context& context) {

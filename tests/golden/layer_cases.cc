@@ -131,7 +131,8 @@ Tolerance tolerance_of(const RecordedCase& recorded, std::string_view of) {
 
 std::string run_layer_case(const RecordedCase& recorded, const Context& context) {
   Graph graph;
-  ModelTrace trace(graph, recorded.flag("do_eval") ? ModelTrace::Mode::kEval : ModelTrace::Mode::kTrain);
+  const bool eval = recorded.flag("do_eval") || recorded.text("area") == "decoding";
+  ModelTrace trace(graph, eval ? ModelTrace::Mode::kEval : ModelTrace::Mode::kTrain);
   trace.random_key = graph.argument(kKey, {DType::kU32, {2}});
   Outputs outputs = call(recorded, context, trace);
   check_variables(recorded, trace);

@@ -47,6 +47,7 @@ Outputs call_sequence(const SequenceModelLayer& layer, const LayerCall& call) {
 }
 
 Outputs call_model(const BaseModel& layer, const LayerCall& call) {
+  if (call.text().starts_with("decode(")) return layer.decode(call.inputs);
   const ModelOutput out = layer.compute_loss(call.inputs);
   Outputs outputs;
   for (const auto& [name, metric] : out.metrics) {

@@ -44,6 +44,8 @@ class StackedTransformerRepeated : public TransformerStack {
   Tensor extend_step(const StackStep& step) const override;
 
  private:
+  std::string block_path(std::string_view above) const;
+
   const Config config_;
   const RepeatLoop loop_;
   Child<TransformerStack> block_;

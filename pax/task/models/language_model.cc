@@ -1,11 +1,47 @@
 #include "pax/task/models/language_model.h"
 
 #include "pax/ops/constant.h"
+#include "pax/ops/convert.h"
 #include "pax/ops/elementwise.h"
+#include "pax/ops/logic.h"
+#include "pax/ops/reduce.h"
+#include "pax/ops/reshape.h"
 #include "pax/task/models/batch_fields.h"
 #include "pax/task/models/xent_metrics.h"
 
 namespace pax {
+namespace {
+
+class LmDecodeModel final : public DecodeModel {
+ public:
+  LmDecodeModel(const LanguageModelLayer& lm, const Scope& scope) : lm_(lm), scope_(scope) {}
+
+  Graph& graph() const override { return scope_.graph(); }
+  Tree<Tensor> prefill(const Prompt& prompt) const override {
+    Tree<Tensor> cache;
+    lm_.activations({.ids_bt = prompt.ids_bt,
+                     .paddings_bt = prompt.paddings_bt,
+                     .segment_ids_bt = prompt.segment_ids_bt,
+                     .segment_pos_bt = prompt.segment_pos_bt,
+                     .causal_bt = prompt.causal_bt,
+                     .cache = &cache});
+    return cache;
+  }
+  Tensor step(const DecodeStep& step, Tree<Tensor>& cache) const override {
+    return lm_.extend_step({.ids_b = step.ids_b,
+                            .time_step = step.time_step,
+                            .segment_pos_b = step.segment_pos_b,
+                            .max_length = step.max_length,
+                            .cache = &cache});
+  }
+  Tensor random_key() const override { return scope_.random_key(); }
+
+ private:
+  const LanguageModelLayer& lm_;
+  const Scope& scope_;
+};
+
+}  // namespace
 
 LanguageModel::LanguageModel(const Config& config, const Scope& scope) : BaseModel(config, scope), config_(config) {
   auto lm = config.lm_tpl.clone();
@@ -34,6 +70,33 @@ ModelOutput LanguageModel::compute_loss(const Tree<Tensor>& batch) const {
   const LmOutput predictions = lm_->fprop(inputs_of(batch), {.class_ids_bt = batch_field(batch, "labels", "ids"),
                                                              .class_weights_bt = token_weights(batch, options)});
   return xent_metrics(predictions, batch, options);
+}
+
+DecodeInputs LanguageModel::prompts_of(const Tree<Tensor>& batch) const {
+  const Tensor ids = batch_field(batch, "ids");
+  DecodeInputs inputs{.ids_bt = ids, .options = batch};
+  const Tensor lengths = optional_batch_field(batch, "prefix_lengths");
+  const Tensor indicator = optional_batch_field(batch, "inputs_indicator");
+  const bool prefix = config_.model_type == LanguageModelType::kPrefix;
+  if (lengths) {
+    inputs.lengths_b = convert(lengths, DType::kS32);
+  } else if (prefix) {
+    inputs.lengths_b = reduce_sum(convert(batch_field(batch, "inputs_indicator", "ids"), DType::kS32), {1});
+  } else {
+    inputs.lengths_b = reduce_sum(1.0 - convert(batch_field(batch, "paddings", "ids"), DType::kS32), {1});
+  }
+  const Tensor place = iota(graph(), {DType::kS32, ids.shape()}, 1);
+  const Tensor behind = ge(place, expand_dims(inputs.lengths_b, 1));
+  const Tensor paddings = optional_batch_field(batch, "paddings");
+  inputs.paddings_bt = paddings ? paddings : convert(behind, DType::kF32);
+  if (prefix) inputs.causal_bt = indicator ? 1.0 - convert(indicator, DType::kS32) : convert(behind, DType::kS32);
+  return inputs;
+}
+
+Tree<Tensor> LanguageModel::decode(const Tree<Tensor>& batch) const {
+  if (config_.model_type == LanguageModelType::kBidirectional) fail("a bidirectional model does not decode");
+  const Graph::PathGuard path(graph(), "lm");
+  return config_.decoder_tpl.build()->decode(LmDecodeModel(*lm_, scope()), prompts_of(batch));
 }
 
 }  // namespace pax

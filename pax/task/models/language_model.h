@@ -2,6 +2,7 @@
 
 #include "pax/layers/transformer_models/transformer_lm.h"
 #include "pax/task/base_model.h"
+#include "pax/task/decoding/sample_decoder.h"
 
 namespace pax {
 
@@ -17,6 +18,7 @@ class LanguageModel final : public BaseModel {
     static constexpr std::string_view kDoc = "Language model trained to foretell the next token.";
     Tpl<LanguageModelLayer> lm_tpl = TransformerLm::Config{};
     bool return_predictions = false;
+    Tpl<Decoder> decoder_tpl = GreedyDecoder::Config{};
     LanguageModelType model_type = LanguageModelType::kCausal;
     bool count_tokens = false;
     bool apply_eval_sample_weights = false;
@@ -25,6 +27,7 @@ class LanguageModel final : public BaseModel {
       LayerConfig::fields(self, visit);
       visit("lm_tpl", self.lm_tpl);
       visit("return_predictions", self.return_predictions);
+      visit("decoder_tpl", self.decoder_tpl, "How the model writes on from a prompt.");
       visit("model_type", self.model_type, "Which tokens a token sees.");
       visit("count_tokens", self.count_tokens, "Keep the number of tokens trained on in the state.");
       visit("apply_eval_sample_weights", self.apply_eval_sample_weights, "Weigh rows by eval_sample_weights.");
@@ -33,11 +36,13 @@ class LanguageModel final : public BaseModel {
   };
   LanguageModel(const Config& config, const Scope& scope);
   ModelOutput compute_loss(const Tree<Tensor>& batch) const override;
+  Tree<Tensor> decode(const Tree<Tensor>& batch) const override;
 
   const LanguageModelLayer& lm() const { return *lm_; }
 
  private:
   LmInputs inputs_of(const Tree<Tensor>& batch) const;
+  DecodeInputs prompts_of(const Tree<Tensor>& batch) const;
 
   const Config config_;
   Child<LanguageModelLayer> lm_;
