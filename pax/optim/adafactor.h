@@ -114,7 +114,7 @@ class ShardedAdafactor final : public Optimizer {
   };
   std::optional<Factored> factored_dims(const Leaf& leaf) const;
   bool quantizes(const Leaf& leaf) const;
-  Tensor checked(Tensor x) const;
+  Tensor sound(Tensor x) const;
   Tensor decay_rate(Tensor count) const;
   Tensor scaled_gradient(const LeafStep& step, LeafUpdate& out) const;
   Tensor with_momentum(const LeafStep& step, Tensor x, LeafUpdate& out) const;

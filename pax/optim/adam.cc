@@ -13,21 +13,6 @@ constexpr const char* kV = "raw/v";
 constexpr const char* kMu = "raw/mu";
 constexpr const char* kNu = "raw/nu";
 
-/// The constants of optax.scale_by_adam.
-struct Moments {
-  double b1, b2, eps, eps_root;
-};
-
-/// optax.scale_by_adam: means corrected for their bias afterwards; keeps raw/mu and raw/nu.
-LeafUpdate scale_by_adam(const LeafStep& step, const Moments& c) {
-  const Tensor mu = blend(step.slot(kMu), step.grad, c.b1);
-  const Tensor nu = blend(step.slot(kNu), square(step.grad), c.b2);
-  const Tensor t = convert(step.count, DType::kF32) + 1.0;
-  const auto corrected = [&](Tensor mean, double decay) { return mean / (1.0 - power(full_like(t, decay), t)); };
-  const Tensor update = corrected(mu, c.b1) / (sqrt(corrected(nu, c.b2) + c.eps_root) + c.eps);
-  return {update, {{kMu, mu}, {kNu, nu}}};
-}
-
 }  // namespace
 
 Adam::Config Adam::hparams_a() {
@@ -55,13 +40,13 @@ LeafUpdate Adam::raw_update(const LeafStep& step) const {
     out.update = -step.learning_rate * out.update;
     return out;
   }
-  const auto checked = [&](Tensor x) { return config_.maybe_inf_to_nan ? infinite_to_nan(x) : x; };
-  const Tensor grad = checked(step.grad);
+  const auto sound = [&](Tensor x) { return config_.maybe_inf_to_nan ? infinite_to_nan(x) : x; };
+  const Tensor grad = sound(step.grad);
   const Tensor m = blend(step.slot(kM), grad, bias_corrected_decay(step.count, config_.beta1));
   const Tensor v = blend(step.slot(kV), square(grad), bias_corrected_decay(step.count, config_.beta2));
   const Tensor root = config_.epsilon_root == 0 ? sqrt(v) : sqrt(v + config_.epsilon_root);
   Tensor update = m / (root + config_.epsilon);
-  if (config_.clip_threshold > 0) update = cap(update, checked(rms(step.leaf, update)), config_.clip_threshold);
+  if (config_.clip_threshold > 0) update = cap(update, sound(rms(step.leaf, update)), config_.clip_threshold);
   if (config_.weight_decay > 0) update = update + config_.weight_decay * step.weight;
   return {-step.learning_rate * update, {{kM, m}, {kV, v}}};
 }

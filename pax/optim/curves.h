@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "pax/config/errors.h"
 #include "pax/ir/tensor.h"
 
 namespace pax {
@@ -33,14 +32,5 @@ Tensor piecewise_constant(Tensor count, std::span<const int64_t> boundaries, std
 
 /// `curves[i]` from `boundaries[i-1]` on, counting from there (optax.join_schedules).
 Tensor join_curves(Tensor count, const std::vector<Curve>& curves, std::span<const int64_t> boundaries);
-
-/// Throws the config's own complaints: a schedule that is built has been checked.
-template <class C>
-const C& checked(const C& config) {
-  config::Errors errors;
-  config.validate(errors);
-  errors.throw_if_any();
-  return config;
-}
 
 }  // namespace pax

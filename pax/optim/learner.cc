@@ -12,6 +12,7 @@
 #include "pax/ops/elementwise.h"
 #include "pax/ops/logic.h"
 #include "pax/ops/reduce.h"
+#include "pax/optim/checked.h"
 #include "pax/params/weight_init.h"
 
 namespace pax {
@@ -93,14 +94,10 @@ void Learner::Config::validate(config::Errors& errors) const {
 }
 
 Learner::Learner(const Config& config)
-    : config_(config),
+    : config_(checked(config)),
+      optimizer_(config.optimizer.build()),
       excluded_(compiled(config.bprop_variable_exclusion)),
-      included_(compiled(config.bprop_variable_inclusion)) {
-  config::Errors errors;
-  config_.validate(errors);
-  errors.throw_if_any();
-  optimizer_ = config_.optimizer.build();
-}
+      included_(compiled(config.bprop_variable_inclusion)) {}
 
 const Optimizer& Learner::optimizer_of(std::string_view) const { return *optimizer_; }
 

@@ -4,6 +4,7 @@
 
 #include "pax/base/error.h"
 #include "pax/ops/logic.h"
+#include "pax/optim/checked.h"
 
 namespace pax {
 
@@ -18,10 +19,7 @@ void MultiOptimizerLearner::Config::validate(config::Errors& errors) const {
 }
 
 MultiOptimizerLearner::MultiOptimizerLearner(const Config& config)
-    : Learner(config), separate_scaling_(config.apply_separate_scaling) {
-  config::Errors errors;
-  config.validate(errors);
-  errors.throw_if_any();
+    : Learner(checked(config)), separate_scaling_(config.apply_separate_scaling) {
   for (size_t i = 0; i < config.auxiliary_optimizers.size(); ++i) {
     auxiliaries_.push_back(
         {config.auxiliary_names[i], Pattern(config.auxiliary_regex[i]), config.auxiliary_optimizers[i].build()});

@@ -7,6 +7,7 @@
 #include "pax/ops/convert.h"
 #include "pax/ops/elementwise.h"
 #include "pax/ops/logic.h"
+#include "pax/optim/checked.h"
 #include "pax/optim/update_rules.h"
 
 namespace pax {
@@ -60,10 +61,7 @@ void OptimizerConfig::validate(config::Errors& errors) const {
   if (ema_decay < 0 || ema_decay >= 1) errors.add("ema_decay", fmt::format("{} must lie in [0, 1)", ema_decay));
 }
 
-Optimizer::Optimizer(const OptimizerConfig& config) : config_(config) {
-  config::Errors errors;
-  config_.validate(errors);
-  errors.throw_if_any();
+Optimizer::Optimizer(const OptimizerConfig& config) : config_(checked(config)) {
   if (config_.lr_schedule) schedule_ = config_.lr_schedule.build();
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pax/ops/elementwise.h"
+#include "pax/optim/checked.h"
 #include "pax/optim/curves.h"
 
 namespace pax {

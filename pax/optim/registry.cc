@@ -3,6 +3,8 @@
 #include "pax/optim/adafactor.h"
 #include "pax/optim/adam.h"
 #include "pax/optim/multi_optimizer_learner.h"
+#include "pax/optim/muon.h"
+#include "pax/optim/optax_optimizer.h"
 #include "pax/optim/ramp_schedules.h"
 #include "pax/optim/schedules.h"
 #include "pax/optim/sgd.h"
@@ -39,6 +41,8 @@ void register_optim(config::Registry& registry) {
   registry.add<Adafactor::Config>();
   registry.add<ShardedAdafactor::Config>();
   registry.add<StaticAccumulator::Config>();
+  registry.add<OptaxOptimizer::Config>();
+  registry.add<Muon::Config>();
 
   registry.add<Learner::Config>();
   registry.add<MultiOptimizerLearner::Config>();

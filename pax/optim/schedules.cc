@@ -8,6 +8,7 @@
 #include "pax/ops/constant.h"
 #include "pax/ops/elementwise.h"
 #include "pax/ops/logic.h"
+#include "pax/optim/checked.h"
 #include "pax/optim/curves.h"
 
 namespace pax {

@@ -10,6 +10,7 @@
 #include "pax/ops/reduce.h"
 #include "pax/ops/reshape.h"
 #include "pax/optim/adafactor.h"
+#include "pax/optim/checked.h"
 #include "pax/optim/update_rules.h"
 
 namespace pax {
@@ -55,11 +56,7 @@ void ShardedAdafactor::Config::validate(config::Errors& errors) const {
   }
 }
 
-ShardedAdafactor::ShardedAdafactor(const Config& config) : Optimizer(config), config_(config) {
-  config::Errors errors;
-  config_.validate(errors);
-  errors.throw_if_any();
-}
+ShardedAdafactor::ShardedAdafactor(const Config& config) : Optimizer(config), config_(checked(config)) {}
 
 ShardedAdafactor::Config ShardedAdafactor::hparams_adam_b() {
   Config config;
@@ -103,7 +100,7 @@ std::vector<Slot> ShardedAdafactor::raw_slots(const Leaf& leaf) const {
   return slots;
 }
 
-Tensor ShardedAdafactor::checked(Tensor x) const { return config_.maybe_inf_to_nan ? infinite_to_nan(x) : x; }
+Tensor ShardedAdafactor::sound(Tensor x) const { return config_.maybe_inf_to_nan ? infinite_to_nan(x) : x; }
 
 Tensor ShardedAdafactor::decay_rate(Tensor count) const {
   if (config_.decay_method == "adam") return bias_corrected_decay(count, config_.decay_adam);
@@ -113,15 +110,15 @@ Tensor ShardedAdafactor::decay_rate(Tensor count) const {
 /// The gradient over the root of its second moments, capped; enters the moments in `out`.
 Tensor ShardedAdafactor::scaled_gradient(const LeafStep& step, LeafUpdate& out) const {
   const Leaf& leaf = step.leaf;
-  const Tensor grad = checked(step.grad);
+  const Tensor grad = sound(step.grad);
   const Tensor squared = square(grad) + config_.epsilon1_grad_sq_reg;
   const Tensor decay = decay_rate(step.count);
   Tensor x;
   if (const auto dims = factored_dims(leaf)) {
     const int64_t row = leaf.num_prefix + dims->row;
     const int64_t col = leaf.num_prefix + dims->col;
-    const Tensor rows = blend(step.slot(kRows), checked(reduce_mean(squared, {row})), decay);
-    const Tensor cols = blend(step.slot(kCols), checked(reduce_mean(squared, {col})), decay);
+    const Tensor rows = blend(step.slot(kRows), sound(reduce_mean(squared, {row})), decay);
+    const Tensor cols = blend(step.slot(kCols), sound(reduce_mean(squared, {col})), decay);
     const Tensor long_term = reduce_mean(rows, {-1}, Reduced::kKept);
     x = grad * with_dim(1.0 / sqrt(rows / long_term), row) * with_dim(1.0 / sqrt(cols), col);
     out.slots.emplace_back(kRows, rows);
@@ -132,7 +129,7 @@ Tensor ShardedAdafactor::scaled_gradient(const LeafStep& step, LeafUpdate& out) 
     out.slots.emplace_back(kV, v);
   }
   if (!config_.clip_threshold) return x;
-  return cap(x, checked(rms(leaf, x)), *config_.clip_threshold);
+  return cap(x, sound(rms(leaf, x)), *config_.clip_threshold);
 }
 
 /// `x` averaged with the updates before it; enters momentum in `out`.
@@ -142,7 +139,7 @@ Tensor ShardedAdafactor::with_momentum(const LeafStep& step, Tensor x, LeafUpdat
   const int64_t first = step.leaf.num_prefix;
   Tensor m = convert(step.slot(kM), DType::kF32);
   if (quantized) m = m * with_dim(step.slot(kScale), first);
-  x = checked(blend(m, x, config_.beta1));
+  x = sound(blend(m, x, config_.beta1));
   if (quantized) {
     const Quantized q = quantize(x, config_.quantized_dtype, first);
     out.slots.emplace_back(kM, q.values);

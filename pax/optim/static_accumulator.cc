@@ -5,6 +5,7 @@
 #include "pax/ops/constant.h"
 #include "pax/ops/elementwise.h"
 #include "pax/ops/logic.h"
+#include "pax/optim/checked.h"
 #include "pax/optim/update_rules.h"
 
 namespace pax {
@@ -20,9 +21,7 @@ std::string base_name(std::string_view outer) { return std::string(kRaw).append(
 
 /// What the base optimizer leaves unset comes from around it, and the reverse.
 StaticAccumulator::Config completed(StaticAccumulator::Config config) {
-  config::Errors errors;
-  config.validate(errors);
-  errors.throw_if_any();
+  checked(config);
   config.optimizer_tpl = config.optimizer_tpl.clone();
   const auto base_schedule = config.optimizer_tpl.get<Tpl<Schedule>>("lr_schedule");
   if (!base_schedule) {

@@ -39,6 +39,15 @@ Momentum momentum(Tensor x, Tensor trace, double decay, bool nesterov) {
   return {nesterov ? x + decay * next : next, next};
 }
 
+LeafUpdate scale_by_adam(const LeafStep& step, const AdamMoments& c) {
+  const Tensor mu = blend(step.slot("raw/mu"), step.grad, c.b1);
+  const Tensor nu = blend(step.slot("raw/nu"), square(step.grad), c.b2);
+  const Tensor t = convert(step.count, DType::kF32) + 1.0;
+  const auto corrected = [&](Tensor mean, double decay) { return mean / (1.0 - power(full_like(t, decay), t)); };
+  const Tensor update = corrected(mu, c.b1) / (sqrt(corrected(nu, c.b2) + c.eps_root) + c.eps);
+  return {update, {{"raw/mu", mu}, {"raw/nu", nu}}};
+}
+
 Slot slot_like(const Leaf& leaf, std::string name, double init, DType dtype) {
   return {.name = std::move(name), .type = {dtype, leaf.type.shape}, .split = leaf.split, .init = init};
 }

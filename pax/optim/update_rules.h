@@ -34,6 +34,13 @@ struct Momentum {
 };
 Momentum momentum(Tensor x, Tensor trace, double decay, bool nesterov);
 
+/// The constants of optax.scale_by_adam.
+struct AdamMoments {
+  double b1, b2, eps, eps_root;
+};
+/// Adam as in its paper: means corrected for their bias afterwards. Keeps `raw/mu` and `raw/nu`.
+LeafUpdate scale_by_adam(const LeafStep& step, const AdamMoments& c);
+
 /// A slot like the variable itself, in float32 unless told otherwise.
 Slot slot_like(const Leaf& leaf, std::string name, double init = 0, DType dtype = DType::kF32);
 /// The same without one of the variable's own dimensions (0 is the first after the prefix).

@@ -6,6 +6,7 @@
 #include "tests/golden/init_cases.h"
 #include "tests/golden/layer_cases.h"
 #include "tests/golden/optim_cases.h"
+#include "tests/golden/task_cases.h"
 
 namespace pax::golden {
 namespace {
