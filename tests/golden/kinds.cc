@@ -26,6 +26,7 @@ constexpr Area kAreas[] = {
     {"transformer", run_layer_case},    {"init", run_init_case},
     {"learners", run_learner_case},     {"optimizers", run_optimizer_case},
     {"schedules", run_schedule_case},   {"decoding", run_layer_case},
+    {"tasks", run_task_case},
 };
 
 std::string run_recorded(const CaseFile& file, const Context& context) {
