@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pax/config/field.h"
+#include "pax/config/tpl.h"
 
 // Reading, writing and walking of single members by erased code. For the other files of this folder.
 
@@ -55,15 +55,6 @@ std::string_view short_name(std::string_view cpp_name);
 
 /// Calls `visit(suffix, slot)` for each part directly inside a list, map, optional, variant, record or template:
 /// suffix is ".name", "[2]" or "" (the inside of an optional or variant). Templates and optionals may be empty.
-template <class Visit>
-void each_part(const Slot& slot, Visit&& visit);
-
-}  // namespace pax::config
-
-#include "pax/config/tpl.h"
-
-namespace pax::config {
-
 template <class Visit>
 void each_part(const Slot& slot, Visit&& visit) {
   const FieldType& type = *slot.type;

@@ -30,13 +30,13 @@ AnyTpl::~AnyTpl() = default;
 AnyTpl::AnyTpl(const ConfigType& type, const void* config)
     : node_(std::make_shared<Node>(Node{&type, type.copy(config), nullptr})) {}
 
-const FieldType AnyTpl::kAnyTplType = [] {
-  FieldType type;
-  type.kind = FieldKind::kTpl;
-  type.id = type_name<AnyTpl>();
-  type.assign = [](void* to, const void* from) { *static_cast<AnyTpl*>(to) = *static_cast<const AnyTpl*>(from); };
+const FieldType& AnyTpl::any_tpl_type() {
+  static const FieldType type{
+      .kind = FieldKind::kTpl, .id = type_name<AnyTpl>(), .assign = [](void* to, const void* from) {
+        *static_cast<AnyTpl*>(to) = *static_cast<const AnyTpl*>(from);
+      }};
   return type;
-}();
+}
 
 bool AnyTpl::has_field(std::string_view path) const {
   std::string error;

@@ -103,7 +103,7 @@ class AnyTpl {
   void set(std::string_view path, const T& value) {
     if constexpr (Buildable<T>) {
       const AnyTpl tpl(type_of<T>(), &value);
-      set_erased(path, &tpl, kAnyTplType);
+      set_erased(path, &tpl, any_tpl_type());
     } else if constexpr (std::is_same_v<T, std::nullptr_t> || std::is_same_v<T, std::nullopt_t>) {
       const Value null;
       set_erased(path, &null, field_type<Value>());
@@ -142,7 +142,7 @@ class AnyTpl {
   const SharedMark* shared_mark() const { return node_ ? node_->mark.get() : nullptr; }
 
  protected:
-  static const FieldType kAnyTplType;
+  static const FieldType& any_tpl_type();
 
   void set_erased(std::string_view path, const void* value, const FieldType& type);
   void get_erased(std::string_view path, void* value, const FieldType& type) const;
