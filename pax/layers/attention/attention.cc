@@ -7,6 +7,10 @@
 
 namespace pax {
 
+bool grows_with_steps(std::string_view cached_name) {
+  return cached_name.find("cross_attention/") == std::string_view::npos;
+}
+
 Tensor Attention::extend_step(const AttentionStep&) const {
   fail("this form of attention does not decode step by step");
 }

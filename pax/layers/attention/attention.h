@@ -9,6 +9,8 @@ namespace pax {
 
 /// What a layer keeps from step to step of decoding (keys and values so far), by layer path and name.
 using DecodeCache = Tree<Tensor>;
+/// Whether a cached value [B, S, …] has a position for each step. Those of cross attention have the source's.
+bool grows_with_steps(std::string_view cached_name);
 
 struct AttentionInputs {
   Tensor query_btd, key_bsd, value_bsd;

@@ -133,7 +133,10 @@ MultiQueryDotProductAttention::Context MultiQueryDotProductAttention::attend_by_
   for (int64_t begin = 0; begin < s; begin += w) {
     const int64_t end = begin + w;
     const int64_t first = config_.local_window_size ? std::max<int64_t>(0, begin - (*config_.local_window_size)[0]) : 0;
-    const auto part = [&](Tensor x) { return x ? slice_dim(slice_dim(x, 2, begin, end), 3, first, end) : x; };
+    const auto part = [&](Tensor x) {
+      if (x && x.dim(2) != 1) x = slice_dim(x, 2, begin, end);
+      return x ? slice_dim(x, 3, first, end) : x;
+    };
     encoded.push_back(attend({.query = slice_dim(heads.query, 1, begin, end),
                               .key = slice_dim(heads.key, 1, first, end),
                               .value = slice_dim(heads.value, 1, first, end),

@@ -1,5 +1,6 @@
 #include "pax/task/decoding/align.h"
 
+#include "pax/layers/attention/attention.h"
 #include "pax/ops/broadcast.h"
 #include "pax/ops/constant.h"
 #include "pax/ops/convert.h"
@@ -60,7 +61,15 @@ Tensor repeat_rows(Tensor x, int64_t times) {
 }
 
 void add_room(Tree<Tensor>& cache, int64_t steps) {
-  for (auto& [name, value] : cache) value = pad_dim(value, 1, 0, steps);
+  for (auto& [name, value] : cache) {
+    if (grows_with_steps(name)) value = pad_dim(value, 1, 0, steps);
+  }
+}
+
+void forget(Tree<Tensor>& cache) {
+  for (auto& [name, value] : cache) {
+    if (grows_with_steps(name)) value = zeros_like(value);
+  }
 }
 
 Tensor without_tail(Tensor ids_bt, Tensor lengths_b) {

@@ -16,8 +16,10 @@ Prompt right_aligned(const DecodeInputs& inputs);
 /// Each row `times` times, one after the other.
 Tensor repeat_rows(Tensor x, int64_t times);
 
-/// Every cached value [B, T, …] with room for `steps` more positions.
+/// Every cached value [B, T, …] that grows with room for `steps` more positions.
 void add_room(Tree<Tensor>& cache, int64_t steps);
+/// Those that grow without what was read so far.
+void forget(Tree<Tensor>& cache);
 
 /// The ids of `prompt` and zeros behind each row's end.
 Tensor without_tail(Tensor ids_bt, Tensor lengths_b);

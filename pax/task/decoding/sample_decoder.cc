@@ -83,9 +83,8 @@ class Sampling {
     }
     Tree<Tensor> cache = model_.prefill(prompt);
     add_room(cache, at_once_ ? steps_ : length_ - 1);
-    for (auto& [name, value] : cache) {
-      value = repeat_rows(at_once_ ? value : zeros_like(value), options_.num_samples);
-    }
+    if (!at_once_) forget(cache);
+    for (auto& [name, value] : cache) value = repeat_rows(value, options_.num_samples);
     put_cache(state, cache);
     const int64_t known = at_once_ ? max_prefix_ : 1;
     const Tensor ids = convert(slice_dim(prefix_, 1, 0, known), DType::kS32);
