@@ -63,6 +63,28 @@ bool is_contiguous(const Region& region, const Shape& shape) {
   return true;
 }
 
+void for_each_cell(const Region& region, const Shape& cell,
+                   const std::function<void(const std::vector<int64_t>&)>& visit) {
+  if (region.num_elements() == 0) return;
+  std::vector<int64_t> first;
+  std::vector<int64_t> last;
+  for (size_t d = 0; d < region.begin.size(); ++d) {
+    first.push_back(region.begin[d] / cell[static_cast<int64_t>(d)]);
+    last.push_back((region.begin[d] + region.size[d] - 1) / cell[static_cast<int64_t>(d)]);
+  }
+  std::vector<int64_t> index = first;
+  while (true) {
+    visit(index);
+    size_t d = index.size();
+    while (d > 0 && index[d - 1] == last[d - 1]) {
+      index[d - 1] = first[d - 1];
+      --d;
+    }
+    if (d == 0) return;
+    ++index[d - 1];
+  }
+}
+
 void copy_region(const Box<const std::byte>& from, const Box<std::byte>& to, std::span<const int64_t> size,
                  size_t element_bytes) {
   const size_t rank = size.size();

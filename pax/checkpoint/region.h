@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,10 @@ int64_t first_element(const Region& region, const Shape& shape);
 
 /// True when the elements of `region` follow each other in a row-major array of that shape.
 bool is_contiguous(const Region& region, const Shape& shape);
+
+/// Calls `visit(index)` for every cell of a grid of `cell`s that touches `region`, in row-major order.
+void for_each_cell(const Region& region, const Shape& cell,
+                   const std::function<void(const std::vector<int64_t>&)>& visit);
 
 /// One side of a copy: a box in a row-major array.
 template <class Byte>

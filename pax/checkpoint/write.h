@@ -10,11 +10,15 @@
 
 namespace pax {
 
-/// All that a checkpoint holds. `items` are small texts by relative path: input state, provenance.
+/// All that a checkpoint holds.
 struct Checkpoint {
   int64_t step = 0;
   HostTree state;
+  /// Small texts by relative path: input state, provenance.
   std::map<std::string, std::string> items;
+  /// For writing: arrays to be held in pieces of this shape, such as the shards of a mesh, so that a host which needs
+  /// one piece reads no other. Other arrays are one piece.
+  Tree<Shape> pieces;
 };
 
 /// Writes `folder`/checkpoint_%08d in the form of layout.h, replacing one of the same step. It has the name only when

@@ -40,29 +40,6 @@ void fill_zeros(const Source& source, const std::string& key, const Shape& chunk
 using SourcePtr = std::shared_ptr<const Source>;
 using Work = std::function<void()>;
 
-/// Calls `visit(index)` for every cell of a grid of `cell`s that touches `region`.
-template <class Visit>
-void for_each_cell(const Region& region, const Shape& cell, Visit visit) {
-  if (region.num_elements() == 0) return;
-  std::vector<int64_t> first;
-  std::vector<int64_t> last;
-  for (size_t d = 0; d < region.begin.size(); ++d) {
-    first.push_back(region.begin[d] / cell[static_cast<int64_t>(d)]);
-    last.push_back((region.begin[d] + region.size[d] - 1) / cell[static_cast<int64_t>(d)]);
-  }
-  std::vector<int64_t> index = first;
-  while (true) {
-    visit(index);
-    size_t d = index.size();
-    while (d > 0 && index[d - 1] == last[d - 1]) {
-      index[d - 1] = first[d - 1];
-      --d;
-    }
-    if (d == 0) return;
-    ++index[d - 1];
-  }
-}
-
 std::vector<int64_t> scaled(const std::vector<int64_t>& index, const Shape& cell) {
   std::vector<int64_t> origin = index;
   for (size_t d = 0; d < origin.size(); ++d) origin[d] *= cell[static_cast<int64_t>(d)];

@@ -65,6 +65,24 @@ TEST_F(Write, SplitsLargeArraysIntoBlocks) {
   EXPECT_THAT(part.values<int32_t>(), ElementsAre(last - 1001, last - 1000, last - 1, last));
 }
 
+TEST_F(Write, HoldsArraysInPiecesWhenAsked) {
+  Checkpoint checkpoint = sample(7);
+  checkpoint.pieces = {{"mdl_vars/params/lm/w", {1, 2}}};
+  const auto path = write(checkpoint);
+  EXPECT_TRUE(same_state(read_back(path), sample(7)));
+  // A host that needs the left column reads neither piece on the right.
+  std::filesystem::remove(path / "state/mdl_vars.params.lm.w/0.1");
+  std::filesystem::remove(path / "state/mdl_vars.params.lm.w/1.1");
+  EXPECT_THAT(CheckpointReader(path).read("mdl_vars/params/lm/w", {{0, 0}, {2, 1}}).values<float>(),
+              ElementsAre(7, 10));
+}
+
+TEST_F(Write, RefusesPiecesOfAnotherRank) {
+  Checkpoint checkpoint = sample(7);
+  checkpoint.pieces = {{"mdl_vars/params/lm/w", {2}}};
+  EXPECT_THAT(error_of([&] { write(checkpoint); }), HasSubstr("[2,3] cannot be held in pieces of [2]"));
+}
+
 TEST_F(Write, ReplacesACheckpointOfTheSameStep) {
   write(sample(7));
   Checkpoint other = sample(7);
