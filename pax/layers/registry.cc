@@ -24,6 +24,7 @@
 #include "pax/layers/stochastics.h"
 #include "pax/layers/transformer_models/transformer_encoder_decoder.h"
 #include "pax/layers/transformer_models/transformer_lm.h"
+#include "pax/layers/transformers/pipelined_transformer.h"
 #include "pax/layers/transformers/stacked_transformer_repeated.h"
 #include "pax/layers/weight_norms.h"
 
@@ -134,6 +135,8 @@ void register_transformers(config::Registry& registry) {
   registry.add<Transformer::Config>();
   registry.add<StackedTransformer::Config>();
   registry.add<StackedTransformerRepeated::Config>();
+  registry.add<PipelinedTransformer::Config>();
+  registry.add<PipelineCompatibleStackedTransformerRepeated::Config>();
   registry.add<TransformerLm::Config>();
   registry.add<TransformerEncoderDecoder::Config>();
 }

@@ -21,7 +21,10 @@ RepeatLoop::RepeatLoop(const Scope& scope, const RepeatOptions& options)
 }
 
 Scope RepeatLoop::inside(Scope scope) const {
-  for (const Level& level : levels_) scope = scope.repeated(level.times, level.loop, split_);
+  for (const Level& level : levels_) {
+    const bool last = &level == &levels_.back();
+    scope = scope.repeated(level.times, level.loop, last ? split_ : std::vector<std::string>{});
+  }
   return scope;
 }
 

@@ -13,7 +13,7 @@ struct RepeatOptions {
   /// `times` as a product: as many loops, one inside the other, and as many leading dimensions of the weights.
   std::optional<std::vector<int64_t>> nd_prefix_shape;
   AutodiffCheckpointType checkpoint_policy = AutodiffCheckpointType::kSaveNothing;
-  std::vector<std::string> split;  ///< mesh axes of the leading dimension of weights
+  std::vector<std::string> split;  ///< mesh axes of the last leading dimension of weights
 };
 
 /// A loop of the program that runs a layer several times, each time with weights of its own.

@@ -51,4 +51,22 @@ class StackedTransformerRepeated : public TransformerStack {
   Child<TransformerStack> block_;
 };
 
+/// The same with the names of a pipeline's weights, so that what one has trained the other can decode (praxis
+/// transformers.PipelineCompatibleStackedTransformerRepeated).
+class PipelineCompatibleStackedTransformerRepeated final : public StackedTransformerRepeated {
+ public:
+  struct Config : StackedTransformerRepeated::Config {
+    using Product = PipelineCompatibleStackedTransformerRepeated;
+    static constexpr std::string_view kName = "praxis.layers.PipelineCompatibleStackedTransformerRepeated";
+    static constexpr std::string_view kAliases[] = {
+        "praxis.layers.transformers.PipelineCompatibleStackedTransformerRepeated"};
+    static constexpr std::string_view kDoc = "A repeated stack with the weights of a pipeline.";
+    Config() {
+      repeat_layer_name = "pipeline";
+      sublayer_name = "body";
+    }
+  };
+  using StackedTransformerRepeated::StackedTransformerRepeated;
+};
+
 }  // namespace pax
