@@ -21,7 +21,10 @@ Linear::Linear(const Config& config, const Scope& scope)
           {.shape = {config.input_dims, config.output_dims}, .init = config.weight_init, .split = weight_split("wt")})),
       einsum_(child("einsum", config.einsum_tpl)) {}
 
-Tensor Linear::fprop(Tensor x) const { return shard_out(einsum_->einsum("...y,yz->...z", x, w_)); }
+Tensor Linear::fprop(Tensor x) const {
+  const Tensor y = einsum_->einsum("...y,yz->...z", x, w_);
+  return shard_out(y);
+}
 
 Bias::Bias(const Config& config, const Scope& scope)
     : Layer(config, scope),

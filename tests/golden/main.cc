@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "pax/layers/registry.h"
@@ -38,18 +40,44 @@ std::vector<CaseResult> run_one(const CaseFile& file, const Context& context) {
   }
 }
 
-/// All cases, on as many threads as the machine has; results in the order of the cases.
-std::vector<std::vector<CaseResult>> run_all(const std::vector<CaseFile>& cases, const Context& context) {
-  std::vector<std::vector<CaseResult>> results(cases.size());
+/// Prints results in the order of the cases, as soon as all before are there.
+class Report {
+ public:
+  Report(size_t cases, bool verbose) : results_(cases), verbose_(verbose) {}
+
+  void add(size_t i, std::vector<CaseResult> results) {
+    const std::lock_guard lock(mutex_);
+    results_[i] = std::move(results);
+    while (printed_ < results_.size() && results_[printed_]) print(*results_[printed_++]);
+    std::fflush(stdout);
+  }
+  size_t passed() const { return passed_; }
+  size_t failed() const { return failed_; }
+
+ private:
+  void print(const std::vector<CaseResult>& results) {
+    for (const CaseResult& result : results) {
+      ++(result.passed() ? passed_ : failed_);
+      if (!result.passed()) fmt::print("FAILED {}: {}\n", result.name, result.message);
+      if (result.passed() && verbose_) fmt::print("passed {}\n", result.name);
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<std::optional<std::vector<CaseResult>>> results_;
+  size_t printed_ = 0, passed_ = 0, failed_ = 0;
+  const bool verbose_;
+};
+
+/// All cases, on as many threads as the machine has.
+void run_all(const std::vector<CaseFile>& cases, const Context& context, Report& report) {
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    for (size_t i = next++; i < cases.size(); i = next++) results[i] = run_one(cases[i], context);
+    for (size_t i = next++; i < cases.size(); i = next++) report.add(i, run_one(cases[i], context));
   };
   std::vector<std::jthread> threads;
   for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
   work();
-  threads.clear();
-  return results;
 }
 
 int run(const Options& options) {
@@ -63,16 +91,10 @@ int run(const Options& options) {
   register_optim(registry);
   register_tasks(registry);
   const Context context{open_client({}), registry};
-  size_t passed = 0, failed = 0;
-  for (const std::vector<CaseResult>& results : run_all(cases, context)) {
-    for (const CaseResult& result : results) {
-      ++(result.passed() ? passed : failed);
-      if (!result.passed()) fmt::print("FAILED {}: {}\n", result.name, result.message);
-      if (result.passed() && options.verbose) fmt::print("passed {}\n", result.name);
-    }
-  }
-  fmt::print("{} passed, {} failed\n", passed, failed);
-  return failed == 0 ? 0 : 1;
+  Report report(cases.size(), options.verbose);
+  run_all(cases, context, report);
+  fmt::print("{} passed, {} failed\n", report.passed(), report.failed());
+  return report.failed() == 0 ? 0 : 1;
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ Conv2D::Conv2D(const Config& config, const Scope& scope) : Layer(config, scope),
 
 Tensor Conv2D::convolved(Tensor x) const {
   const Tensor in = shard(convert(x, fprop_dtype()), "out");
-  const Tensor y = shard(convolve(in, weight_norm_->fprop(w_), geometry_of(config_)), "out");
+  const Tensor w = weight_norm_->fprop(w_);
+  const Tensor y = shard(convolve(in, w, geometry_of(config_)), "out");
   return b_ ? y + b_ : y;
 }
 

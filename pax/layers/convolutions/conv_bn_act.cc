@@ -19,8 +19,9 @@ ConvBNAct::ConvBNAct(const Config& config, const Scope& scope) : Conv2D(config, 
 }
 
 Tensor ConvBNAct::fprop(Tensor x) const {
-  const Tensor y = convolved(x);
-  return activation_->fprop(bn_ ? bn_->fprop(y) : y);
+  Tensor y = convolved(x);
+  if (bn_) y = bn_->fprop(y);
+  return activation_->fprop(y);
 }
 
 ConvBNActWithPadding::ConvBNActWithPadding(const Config& config, const Scope& scope)

@@ -52,15 +52,20 @@ LightConv1D::LightConv1D(const Config& config, const Scope& scope)
 
 Tensor LightConv1D::fprop(Tensor x, Tensor paddings) const {
   const Tensor normed = ln_->fprop(x, paddings);
-  Tensor y = linear_start_act_->fprop(normed) * logistic(linear_start_gated_->fprop(normed));
-  y = shard(depthwise_conv1d_->fprop(y, paddings), "blf");
+  const Tensor act = linear_start_act_->fprop(normed);
+  const Tensor gate = linear_start_gated_->fprop(normed);
+  Tensor y = depthwise_conv1d_->fprop(act * logistic(gate), paddings);
+  y = shard(y, "blf");
   if (use_2d_conv_norm_) {
-    y = squeeze(conv_norm_->fprop(expand_dims(y, 2), paddings ? expand_dims(paddings, 2) : paddings), {2});
+    y = conv_norm_->fprop(expand_dims(y, 2), paddings ? expand_dims(paddings, 2) : paddings);
+    y = squeeze(y, {2});
   } else {
     y = conv_norm_->fprop(y, paddings);
   }
   y = conv_activation_->fprop(shard(y, "blf"));
-  return x + dropout_->fprop(linear_end_->fprop(y));
+  y = linear_end_->fprop(y);
+  y = dropout_->fprop(y);
+  return x + y;
 }
 
 }  // namespace pax

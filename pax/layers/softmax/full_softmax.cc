@@ -36,7 +36,8 @@ FullSoftmax::FullSoftmax(const Config& config, const Scope& scope, Projection pr
 
 Tensor FullSoftmax::get_logits(Tensor inputs) const {
   if (config_.scale_before_logits) inputs = inputs / std::sqrt(static_cast<double>(config_.input_dims));
-  return soft_cap(logits_ffn_ ? logits_ffn_->fprop(inputs) : inputs, config_.soft_cap_logits);
+  const Tensor logits = logits_ffn_ ? logits_ffn_->fprop(inputs) : inputs;
+  return soft_cap(logits, config_.soft_cap_logits);
 }
 
 Tensor FullSoftmax::labels(Tensor class_ids) const {
@@ -146,7 +147,8 @@ NClassMajorSharedEmbeddingSoftmax::NClassMajorSharedEmbeddingSoftmax(const Confi
 Tensor NClassMajorSharedEmbeddingSoftmax::get_logits(Tensor inputs) const {
   Tensor logits = shard_out(einsum_op().einsum("...y,zy->...z", inputs, w_));
   if (bias_) logits = bias_->fprop(logits);
-  return soft_cap(activation_->fprop(logits), soft_cap_logits_);
+  logits = activation_->fprop(logits);
+  return soft_cap(logits, soft_cap_logits_);
 }
 
 Tensor NClassMajorSharedEmbeddingSoftmax::emb_lookup(Tensor ids) const { return lookup(w_, ids); }

@@ -31,7 +31,9 @@ SigmoidCrossEntropy::SigmoidCrossEntropy(const Config& config, const Scope& scop
 }
 
 Tensor SigmoidCrossEntropy::get_logits(Tensor inputs) const {
-  return logits_ffn_ ? soft_cap(logits_ffn_->fprop(inputs), config_.soft_cap_logits) : inputs;
+  if (!logits_ffn_) return inputs;
+  const Tensor logits = logits_ffn_->fprop(inputs);
+  return soft_cap(logits, config_.soft_cap_logits);
 }
 
 Tensor SigmoidCrossEntropy::logits_to_logp(Tensor logits) const { return -softplus(-convert(logits, DType::kF32)); }
