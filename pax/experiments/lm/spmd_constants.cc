@@ -7,6 +7,7 @@
 #include "pax/layers/activations.h"
 #include "pax/layers/attention/dot_product_attention.h"
 #include "pax/layers/softmax/full_softmax.h"
+#include "pax/layers/transformer_models/lm_sharding.h"
 #include "pax/layers/transformers/stacked_transformer_repeated.h"
 #include "pax/optim/adam.h"
 #include "pax/optim/ramp_schedules.h"
@@ -97,6 +98,8 @@ LanguageModel::Config model(const LmSpmdConstants& c) {
   head.mesh_axis_names = {"replica", "data", "mdl"};
   head.ici_mesh_shape = c.ICI_MESH_SHAPE;
   head.dcn_mesh_shape = c.DCN_MESH_SHAPE;
+  set_sharding(head.lm_tpl,
+               sharding_v1({}, c.TRAINING_OPTIMIZED_SHARDING ? OptimizedFor::kTraining : OptimizedFor::kInference));
   return head;
 }
 
