@@ -1,5 +1,7 @@
 #include "pax/checkpoint/manager.h"
 
+#include <malloc.h>
+
 #include <chrono>
 #include <csignal>
 #include <utility>
@@ -160,6 +162,7 @@ void CheckpointManager::run() {
       error = std::current_exception();
     }
     checkpoint.reset();
+    ::malloc_trim(0);  // the snapshot's memory, which the heap would else keep in pieces
     lock.lock();
     writing_.reset();
     if (error) error_ = error;

@@ -193,6 +193,7 @@ TEST_F(Manager, MemoryStaysFlatOverManySaves) {
     Checkpoint checkpoint{.step = step};
     checkpoint.state["w"] = HostArray(TensorType{DType::kF32, {2'000'000}});
     manager->save(std::move(checkpoint));
+    manager->wait();
     if (step == 5) early = resident_mb();
   }
   EXPECT_LT(resident_mb(), early + 20);
