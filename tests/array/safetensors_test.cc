@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
+#include <cstring>
+#include <fstream>
 
 #include "pax/base/error.h"
 #include "pax/base/files.h"
@@ -35,7 +36,7 @@ std::string file_of(std::string_view header, size_t data_bytes) {
 class Safetensors : public ::testing::Test {
  protected:
   std::string error_for(std::string_view contents) {
-    write_file_atomically(path_, contents);
+    std::ofstream(path_, std::ios::binary) << contents;
     return error_of([&] { read_safetensors(path_); });
   }
 
