@@ -8,6 +8,7 @@
 #include "pax/optim/ramp_schedules.h"
 #include "pax/optim/schedules.h"
 #include "pax/optim/sgd.h"
+#include "pax/optim/shampoo.h"
 #include "pax/optim/static_accumulator.h"
 
 namespace pax {
@@ -43,6 +44,7 @@ void register_optim(config::Registry& registry) {
   registry.add<StaticAccumulator::Config>();
   registry.add<OptaxOptimizer::Config>();
   registry.add<Muon::Config>();
+  registry.add<DistributedShampoo::Config>();
 
   registry.add<Learner::Config>();
   registry.add<MultiOptimizerLearner::Config>();
