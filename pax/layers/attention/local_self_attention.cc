@@ -42,12 +42,14 @@ Tensor LocalSelfAttention::logits(Tensor query, Tensor key) const {
   return einsum("buwnh,bucnh->bnuwc", query, key);
 }
 
-Tensor LocalSelfAttention::masks_of_blocks(Tensor mask) const {
+Tensor LocalSelfAttention::masks_of_blocks(Tensor mask, int64_t queries) const {
   const double masked = large_negative_number(mask.dtype());
   const Tensor near = band(graph(), sizes_, mask.dtype(), masked);
   Tensor blocks;  // [1|B, U, 1|W, C]
   if (mask.dim(2) == 1) {
-    blocks = expand_dims(block_contexts(squeeze(mask, {1, 2}), sizes_, masked), 2);
+    // Rows that only fill up the last block see nothing.
+    const Tensor rows = to_blocks(full(graph(), {mask.dtype(), {1, queries}}, 0), sizes_.block, masked);
+    blocks = minimum(expand_dims(block_contexts(squeeze(mask, {1, 2}), sizes_, masked), 2), expand_dims(rows, 3));
   } else {
     blocks = block_mask(squeeze(mask, {1}), sizes_, masked);
   }
@@ -66,7 +68,7 @@ DotProductAttention::Context LocalSelfAttention::attend(const Heads& heads) cons
   const Tensor value = shard(heads.value, "blnh");
   const Tensor query = scale_query(shard(heads.query, "blnh"));
   const int64_t t = query.dim(1);
-  const Tensor mask = masks_of_blocks(heads.mask);  // [1|B, 1, U, W, C]
+  const Tensor mask = masks_of_blocks(heads.mask, t);  // [1|B, 1, U, W, C]
   Tensor scores = logits(to_blocks(query, sizes_.block), block_contexts(key, sizes_));
   scores = checkpoint_name(scores, "logits");
   const Tensor probs = drop(probabilities(scores, mask, key.dtype()));

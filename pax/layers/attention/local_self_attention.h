@@ -36,7 +36,7 @@ class LocalSelfAttention : public DotProductAttention {
   const BlockSizes& sizes() const { return sizes_; }
 
  private:
-  Tensor masks_of_blocks(Tensor mask) const;
+  Tensor masks_of_blocks(Tensor mask, int64_t queries) const;
 
   const std::optional<int64_t> left_, right_;
   const bool simulated_;

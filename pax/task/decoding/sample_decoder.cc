@@ -172,7 +172,8 @@ class Sampling {
     out["prefix_lengths"] = lengths_;
     const Tensor paddings = repeat_rows(inputs_.paddings_bt, options_.num_samples);
     out["original_lengths"] = convert(reduce_sum(1.0 - convert(paddings, DType::kF32), {1}), DType::kS32);
-    out["prefix_ids"] = without_tail(repeat_rows(inputs_.ids_bt, options_.num_samples), lengths_);
+    const Tensor prefix = without_tail(repeat_rows(inputs_.ids_bt, options_.num_samples), lengths_);
+    out["prefix_ids"] = at_once_ ? pad_dim(prefix, 1, 0, steps_) : prefix;
     for (auto& [name, value] : out) value = split_samples(value, options_.num_samples);
     if (options_.num_samples == 1 || !options_.sort_samples) return out;
 
