@@ -4,9 +4,11 @@
 
 #include "pax/base/error.h"
 #include "tests/golden/init_cases.h"
+#include "tests/golden/input_cases.h"
 #include "tests/golden/layer_cases.h"
 #include "tests/golden/optim_cases.h"
 #include "tests/golden/task_cases.h"
+#include "tests/golden/tokenizer_cases.h"
 
 namespace pax::golden {
 namespace {
@@ -41,6 +43,23 @@ std::vector<CaseResult> run_recorded_file(const CaseFile& file, const Context& c
   return {{file.name, run_recorded(file, context)}};
 }
 
+/// One case: its message lists every result that failed.
+std::vector<CaseResult> as_one_case(const CaseFile& file, const std::vector<data::GoldenResult>& results) {
+  std::string message;
+  for (const data::GoldenResult& result : results) {
+    if (!result.ok) message += (message.empty() ? "" : "; ") + result.name + ": " + result.message;
+  }
+  return {{file.name, message}};
+}
+
+std::vector<CaseResult> run_tokenizer(const CaseFile& file, const Context&) {
+  return as_one_case(file, data::check_golden_tokenizer(file.path));
+}
+
+std::vector<CaseResult> run_input_listing(const CaseFile& file, const Context&) {
+  return as_one_case(file, data::check_golden_input(file.path.parent_path()));
+}
+
 std::vector<CaseResult> run_unknown(const CaseFile& file, const Context&) {
   return {{file.name, "this kind of case has no runner"}};
 }
@@ -48,7 +67,12 @@ std::vector<CaseResult> run_unknown(const CaseFile& file, const Context&) {
 /// The kind of a file; nothing for those that belong to a case.
 std::optional<CaseFile> as_case(const std::filesystem::path& path) {
   const std::string file = path.filename().string();
-  if (file == "expected.json" || file.ends_with(".expected.json")) return CaseFile{"", path, run_unknown};
+  if (file.ends_with(".expected.json")) return CaseFile{"", path, run_tokenizer};
+  if (file == "expected.json") {
+    // A Hugging Face folder has its model's config beside; a folder of record files has not.
+    const bool is_model = std::filesystem::exists(path.parent_path() / "config.json");
+    return CaseFile{"", path, is_model ? run_unknown : run_input_listing};
+  }
   if (is_recorded_case(path)) return CaseFile{"", path, run_recorded_file};
   return std::nullopt;
 }
