@@ -38,9 +38,10 @@ Outputs call_pooling1d(const Pooling1D& layer, const LayerCall& call) {
   return pair(outputs, paddings, call);
 }
 
-/// Paddings are recorded as [B, T], and passed with the dimensions that the input has more.
+/// The recorded calls are `layer(inputs, paddings)`, where Praxis's second argument is epsilon, which only counts with
+/// `compatible_paddings`: every position is pooled.
 Outputs call_global_pooling(const GlobalPooling& layer, const LayerCall& call) {
-  return {{"out", layer.pool(call.in("inputs"), call.in("paddings"))}};
+  return {{"out", layer.pool(call.in("inputs"), call.in("compatible_paddings"))}};
 }
 
 Outputs call_stacking(const StackingOverTime& layer, const LayerCall& call) {
