@@ -2,7 +2,7 @@
 
 add_compile_options(-Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-restrict -fvisibility=hidden)
 if(PAX_SANITIZE)
-  add_compile_options(-fsanitize=${PAX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
+  add_compile_options(-fsanitize=${PAX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1 -O1)
   add_link_options(-fsanitize=${PAX_SANITIZE})
 endif()
 find_program(PAX_MOLD mold)
