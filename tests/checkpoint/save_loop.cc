@@ -23,7 +23,9 @@ pax::HostArray next(const pax::HostArray& array) {
   pax::HostArray result(array.type());
   const auto before = array.values<int64_t>();
   const auto after = result.mutable_values<int64_t>();
-  for (size_t i = 0; i < before.size(); ++i) after[i] = before[i] * 3 + static_cast<int64_t>(i) + 1;
+  for (size_t i = 0; i < before.size(); ++i) {
+    after[i] = static_cast<int64_t>(static_cast<uint64_t>(before[i]) * 3 + i + 1);  // wraps round
+  }
   return result;
 }
 
