@@ -1,4 +1,4 @@
-"""input_compare.py make FOLDER MEBIBYTES: record files and a SentencePiece model of 4,000 pieces.
+"""input_compare.py make FOLDER MEBIBYTES: record files and a SentencePiece model of 3,000 pieces.
 input_compare.py grain FOLDER SECONDS: tokens a second that Grain packs out of them (first-fit, rows of 1024), as JSON."""
 import json
 import os
@@ -82,7 +82,7 @@ def make(folder, mebibytes):
         sample.append(text)
   writer.close()
   sentencepiece.SentencePieceTrainer.train(
-      sentence_iterator=iter(sample), model_prefix=os.path.join(folder, 'spm'), vocab_size=4000, model_type='unigram',
+      sentence_iterator=iter(sample), model_prefix=os.path.join(folder, 'spm'), vocab_size=3000, model_type='unigram',
       max_sentence_length=100000, minloglevel=2)
 
 
