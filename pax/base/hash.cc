@@ -22,6 +22,11 @@ uint32_t crc32c(std::span<const std::byte> bytes, uint32_t previous) {
   return ~state;
 }
 
+uint32_t masked_crc32c(std::string_view bytes) {
+  const uint32_t crc = crc32c(std::as_bytes(std::span(bytes)));
+  return ((crc >> 15) | (crc << 17)) + 0xa282ead8U;
+}
+
 Digest::Digest() : state_(XXH3_createState()) { XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_)); }
 
 Digest::~Digest() { XXH3_freeState(static_cast<XXH3_state_t*>(state_)); }

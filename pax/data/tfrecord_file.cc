@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "pax/base/error.h"
-#include "pax/data/crc32c.h"
+#include "pax/base/hash.h"
 #include "pax/data/record_file.h"
 
 namespace pax::data {

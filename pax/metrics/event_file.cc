@@ -38,11 +38,6 @@ std::string raw(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(T)};
 }
 
-uint32_t masked_crc(std::string_view bytes) {
-  const uint32_t crc = crc32c(std::as_bytes(std::span(bytes)));
-  return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
-}
-
 WireWriter event(int64_t step) {
   WireWriter message;
   message.fixed64(1, wall_time());
@@ -93,7 +88,7 @@ std::vector<double> bucket_rows(std::vector<double> values) {
 
 std::string tfrecord(std::string_view payload) {
   const std::string length = raw(static_cast<uint64_t>(payload.size()));
-  return length + raw(masked_crc(length)) + std::string(payload) + raw(masked_crc(payload));
+  return length + raw(masked_crc32c(length)) + std::string(payload) + raw(masked_crc32c(payload));
 }
 
 EventFileWriter::EventFileWriter(const std::filesystem::path& directory, int64_t first_step)
