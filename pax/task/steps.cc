@@ -163,8 +163,7 @@ TracedProgram trace_init(const SingleTask& task) {
   values["step"] = full(graph, {DType::kS32, {}}, 0);
   for (const Param& param : declared.params) values[param.state_name()] = initial_value(param, key);
   for (const StateSpec& spec : task.train.learner.build()->state_specs(declared.params)) {
-    values[spec.name] = spec.init_from.empty() ? full(graph, spec.type, spec.init)
-                                               : convert(values.at(spec.init_from), spec.type.dtype);
+    values[spec.name] = first_value(spec, graph, values);
   }
   for (const StateEntry& entry : program.state) graph.output(entry.name, values.at(entry.name), entry.sharding);
   return program;

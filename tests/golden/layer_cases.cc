@@ -9,6 +9,7 @@
 #include "pax/ops/reduce.h"
 #include "tests/golden/compare.h"
 #include "tests/golden/layer_call.h"
+#include "tests/golden/recorded_values.h"
 
 namespace pax::golden {
 namespace {
@@ -116,15 +117,6 @@ void check_variables(const RecordedCase& recorded, const ModelTrace& trace) {
                          to_string(param.value.type()));
     }
   }
-}
-
-Tolerance tolerance_of(const RecordedCase& recorded, std::string_view of) {
-  const config::Value* pair = recorded.at("tolerance_rtol_atol").find(of);
-  if (pair == nullptr || pair->items.size() != 2) return {};
-  const auto number = [](const config::Value& v) {
-    return v.kind == config::Value::Kind::kInt ? static_cast<double>(v.integer) : v.real;
-  };
-  return {number(pair->items[0]), number(pair->items[1])};
 }
 
 }  // namespace
