@@ -64,7 +64,8 @@ int measure(const ExperimentRequest& request) {
            .hooks = hooks,
            .stop_requested = [] { return false; },
            .to_device = [&](const HostTree& host) { return session.batch_to_device(host); },
-           .check_batch = [&](const HostTree& host) { data::require_ids_below(host, vocabulary_size(loaded.config)); },
+           .check_batch = [vocab = vocabulary_size(loaded.config)](
+                              const HostTree& host, const data::TokenCount&) { data::require_ids_below(host, vocab); },
            .first_step = done,
            .num_steps = done + kSteps});
       done += kSteps;

@@ -47,7 +47,7 @@ int list_command(const std::string& search, bool json) {
 int describe_command(const Common& common) {
   const LoadedExperiment loaded = load_valid(common);
   const TracedProgram eval = trace_eval_step(loaded.config.task, batch_spec(loaded.config));
-  const double flops = 3 * count_flops(*eval.graph);
+  const double flops = training_flops(*eval.graph);
   int64_t total = 0;
   nlohmann::json layers = nlohmann::json::array();
   for (const Param& param : eval.params) {

@@ -55,4 +55,6 @@ class Counter {
 
 double count_flops(const Graph& graph) { return Counter(graph).count(0); }
 
+double training_flops(const Graph& forward) { return 3 * count_flops(forward); }
+
 }  // namespace pax

@@ -8,4 +8,8 @@ namespace pax {
 /// counted as often as they run. Elementwise work is left out, as is usual for model FLOPs.
 double count_flops(const Graph& graph);
 
+/// Model FLOPs of a training step whose forward pass is `forward`: once for it, twice as much for the gradient. What
+/// remat computes again does not count.
+double training_flops(const Graph& forward);
+
 }  // namespace pax

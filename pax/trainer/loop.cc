@@ -42,10 +42,10 @@ class Loop {
   };
 
   void send(const HostTree& batch, double input_seconds) {
-    in_.check_batch(batch);
     Sent sent;
-    sent.result.step = ++step_;
     sent.result.tokens = data::count_tokens(batch);
+    in_.check_batch(batch, sent.result.tokens);
+    sent.result.step = ++step_;
     sent.result.input_seconds = input_seconds;
     sent.outputs = in_.step.step(in_.state, in_.to_device(batch));
     sent_.push_back(std::move(sent));

@@ -18,8 +18,9 @@ struct LoopInputs {
   std::vector<std::unique_ptr<Hook>>& hooks;
   std::function<bool()> stop_requested;
   std::function<DeviceTree(const HostTree&)> to_device;  ///< a host batch as the step's inputs
-  std::function<void(const HostTree&)> check_batch;      ///< throws when a batch must not be trained on
-  int64_t first_step = 0;                                ///< updates that `state` already has
+  /// Throws when a batch must not be trained on.
+  std::function<void(const HostTree&, const data::TokenCount&)> check_batch;
+  int64_t first_step = 0;  ///< updates that `state` already has
   int64_t num_steps = 0;
   int64_t max_inflight = 2;  ///< steps sent ahead of their results
 };

@@ -22,8 +22,6 @@ namespace pax {
 namespace {
 
 constexpr const char* kInputItem = "train_input/process_0-of-1";
-/// A training step does the forward product once and two more for the gradient.
-constexpr double kStepPerForward = 3.0;
 
 Tree<TensorType> types_of(const std::vector<StateEntry>& entries) {
   Tree<TensorType> types;
@@ -43,7 +41,7 @@ DeviceTree eval_variables(const SingleTask& task, const std::deque<Param>& param
   return variables;
 }
 
-std::vector<std::unique_ptr<Evaluator>> make_evaluators(Session& session, double* forward_flops) {
+std::vector<std::unique_ptr<Evaluator>> make_evaluators(Session& session) {
   std::vector<std::unique_ptr<Evaluator>> evaluators;
   std::vector<std::pair<data::BatchSpec, std::shared_ptr<const Program>>> compiled;
   for (std::shared_ptr<data::Input>& input : build_eval_inputs(session.config())) {
@@ -53,9 +51,7 @@ std::vector<std::unique_ptr<Evaluator>> make_evaluators(Session& session, double
       if (known == spec) program = its_program;
     }
     if (!program) {
-      const TracedProgram traced = trace_eval_step(session.config().task, spec);
-      if (forward_flops != nullptr) *forward_flops = count_flops(*traced.graph);
-      program = session.compile(traced, "eval_step");
+      program = session.compile(trace_eval_step(session.config().task, spec), "eval_step");
       compiled.emplace_back(spec, program);
     }
     const std::string name = input->name();
@@ -85,17 +81,18 @@ class TrainRun {
     const auto num_steps = static_cast<int64_t>(task.train.num_train_steps);
     ProgressDisplay display;
     EvalHook* eval = add_hooks(first_step, num_steps, display);
-    const LoopEnd end =
-        run_loop({.step = *step,
-                  .state = state_,
-                  .batches = batches_,
-                  .hooks = hooks_,
-                  .stop_requested = [this] { return stop_.requested(); },
-                  .to_device = [this](const HostTree& batch) { return session_.batch_to_device(batch); },
-                  .check_batch = [this](const HostTree& batch) { check_batch(batch); },
-                  .first_step = first_step,
-                  .num_steps = num_steps,
-                  .max_inflight = task.train.max_inflight_steps});
+    const LoopEnd end = run_loop(
+        {.step = *step,
+         .state = state_,
+         .batches = batches_,
+         .hooks = hooks_,
+         .stop_requested = [this] { return stop_.requested(); },
+         .to_device = [this](const HostTree& batch) { return session_.batch_to_device(batch); },
+         .check_batch = [this, vocab = vocabulary_size(session_.config())](
+                            const HostTree& batch, const data::TokenCount& count) { check_batch(batch, count, vocab); },
+         .first_step = first_step,
+         .num_steps = num_steps,
+         .max_inflight = task.train.max_inflight_steps});
     checkpoints_.close();
     if (end.reason == StopReason::kDataExhausted) {
       display.message(fmt::format("data exhausted at step {} of {}; set input.num_epochs or train fewer steps",
@@ -132,11 +129,9 @@ class TrainRun {
 
   EvalHook* add_hooks(int64_t first_step, int64_t num_steps, ProgressDisplay& display) {
     const TrainConfig& train = session_.config().task.train;
-    double forward_flops = 0;
-    std::vector<std::unique_ptr<Evaluator>> evaluators = make_evaluators(session_, &forward_flops);
-    if (forward_flops == 0) forward_flops = count_flops(*trace_eval_step(session_.config().task, input_->spec()).graph);
-    const SpeedLimits limits{.flops_per_step = kStepPerForward * forward_flops,
-                             .peak_flops_per_s = measure_peak_flops(session_.mesh(), DType::kF32, session_.cache())};
+    const SpeedLimits limits{
+        .flops_per_step = training_flops(*trace_eval_step(session_.config().task, input_->spec()).graph),
+        .peak_flops_per_s = measure_peak_flops(session_.mesh(), DType::kF32, session_.cache())};
     hooks_.push_back(std::make_unique<SummaryHook>(
         SummaryOptions{.job_log_dir = options_.job_log_dir,
                        .first_step = first_step,
@@ -152,7 +147,7 @@ class TrainRun {
       return items;
     }));
     auto eval = std::make_unique<EvalHook>(
-        std::move(evaluators),
+        make_evaluators(session_),
         EvalOptions{
             .interval = train.eval_interval_steps,
             .last_step = num_steps,
@@ -166,9 +161,9 @@ class TrainRun {
     return raw;
   }
 
-  void check_batch(const HostTree& batch) const {
-    if (const int64_t vocab = vocabulary_size(session_.config()); vocab > 0) data::require_ids_below(batch, vocab);
-    if (data::count_tokens(batch).weight == 0) {
+  void check_batch(const HostTree& batch, const data::TokenCount& count, int64_t vocab_size) const {
+    if (vocab_size > 0) data::require_ids_below(batch, vocab_size);
+    if (count.weight == 0) {
       fail<RuntimeError>("input \"{}\": a training batch has no target with weight; check the input's weights",
                          input_->name());
     }
@@ -202,7 +197,7 @@ EvalOutcome evaluate(const ExperimentConfig& config, const RunOptions& options, 
   const DeviceTree variables = eval_variables(config.task, declared.params, state);
   EvalOutcome outcome{.step = saved.step()};
   const StopSignal stop;
-  for (const auto& evaluator : make_evaluators(session, nullptr)) {
+  for (const auto& evaluator : make_evaluators(session)) {
     if (auto metrics = evaluator->run(variables, [&] { return stop.requested(); })) {
       outcome.eval[evaluator->name()] = std::move(*metrics);
     }
