@@ -74,8 +74,9 @@ int trace_command(const Common& common, const TraceOptions& options) {
   const LoadedExperiment loaded = load_valid(common);
   const TracedProgram program = trace_train_step(loaded.config.task, batch_spec(loaded.config));
   const auto start = std::chrono::steady_clock::now();
-  const auto lowered = lower(*program.graph, {});
-  const std::string text = to_stablehlo(*lowered, {.mesh = experiment_mesh(loaded.config)});
+  const Mesh mesh = experiment_mesh(loaded.config);
+  const auto lowered = lower(*program.graph, {.partitioned = mesh.num_devices() > 1});
+  const std::string text = to_stablehlo(*lowered, {.mesh = mesh});
   const double emit_ms = ms_since(start);
   if (!options.out.empty()) write_file_atomically(options.out, text);
   if (options.print) fmt::print("{}", text);

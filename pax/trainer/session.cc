@@ -14,11 +14,12 @@ std::shared_ptr<const DeviceMesh> open_mesh(const ExperimentConfig& config) {
   return std::make_shared<DeviceMesh>(open_client(platform), mesh);
 }
 
-Target target_of(const Client& client) {
-  const std::string name = client.platform_name();
-  if (name == "cpu" || name == "Host") return {.platform = Target::Platform::kCpu};
-  if (name == "tpu") return {.platform = Target::Platform::kTpu};
-  return {.platform = Target::Platform::kGpu};
+Target target_of(const DeviceMesh& mesh) {
+  const std::string name = mesh.client().platform_name();
+  Target target{.partitioned = mesh.num_devices() > 1};
+  if (name == "tpu") target.platform = Target::Platform::kTpu;
+  if (name != "tpu" && name != "cpu" && name != "Host") target.platform = Target::Platform::kGpu;
+  return target;
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ Target target_of(const Client& client) {
 Session::Session(const ExperimentConfig& config) : config_(config), mesh_(open_mesh(config)) {}
 
 std::shared_ptr<const Program> Session::compile(const TracedProgram& traced, std::string_view name) {
-  const auto lowered = lower(*traced.graph, target_of(mesh_->client()));
+  const auto lowered = lower(*traced.graph, target_of(*mesh_));
   return std::make_shared<Program>(mesh_, program_text(*lowered, mesh_->mesh(), name), cache_);
 }
 
