@@ -14,11 +14,15 @@ if(PAX_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${PAX_CCACHE})
 endif()
 
-# pax_library(NAME SOURCES a.cc … [USES folder …] [LINKS external targets …])
-# Declares library pax_NAME of folder pax/NAME. USES names the folders whose headers it includes.
+# pax_library(NAME [HOT] SOURCES a.cc … [USES folder …] [LINKS external targets …])
+# Declares library pax_NAME of folder pax/NAME. USES names the folders whose headers it includes. HOT says that its code
+# runs for every record, byte or op; all other folders run once a start and are compiled for compile time, with -O1.
 function(pax_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "SOURCES;USES;LINKS" ${ARGN})
   add_library(pax_${name} STATIC ${ARG_SOURCES})
+  if(NOT ARG_HOT)
+    target_compile_options(pax_${name} PRIVATE -O1)
+  endif()
   target_include_directories(pax_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   list(TRANSFORM ARG_USES PREPEND pax_)
   target_link_libraries(pax_${name} PUBLIC ${ARG_USES} ${ARG_LINKS})

@@ -167,3 +167,5 @@ SpecialIds BpeTokenizer::special_ids() const { return model_->file.special; }
 std::string BpeTokenizer::fingerprint() const { return model_->file.fingerprint; }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::BpeTokenizer::Config>();

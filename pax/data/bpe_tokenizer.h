@@ -48,3 +48,5 @@ class BpeTokenizer final : public Tokenizer {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::BpeTokenizer::Config>();

@@ -128,3 +128,6 @@ void BucketInput::restore_position(std::span<const std::string> states) {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::TextProcessor::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::BucketInput::Config>();

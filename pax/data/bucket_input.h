@@ -106,3 +106,6 @@ class BucketInput final : public Input {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::TextProcessor::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::BucketInput::Config>();

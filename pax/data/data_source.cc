@@ -125,3 +125,5 @@ DatasetIdentity MemorySource::identity() const {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::FileSource::Config>();

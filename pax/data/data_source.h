@@ -94,3 +94,5 @@ class MemorySource final : public DataSource {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::FileSource::Config>();

@@ -196,3 +196,7 @@ HostTree PassThroughFeatures::convert(const IntRow& row) const {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::LanguageModelFeatures::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::SequenceModelFeatures::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::PassThroughFeatures::Config>();

@@ -102,3 +102,7 @@ std::vector<int32_t> autoregressive_inputs(std::span<const int32_t> targets, std
                                            int32_t bos);
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::LanguageModelFeatures::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::SequenceModelFeatures::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::PassThroughFeatures::Config>();

@@ -45,3 +45,5 @@ HostTree LineInput::make_batch(std::span<const int64_t> records) {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::LineInput::Config>();

@@ -50,3 +50,5 @@ class LineInput final : public IndexedInput {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::LineInput::Config>();

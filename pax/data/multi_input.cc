@@ -132,3 +132,6 @@ void LimitedInput::restore_position(std::span<const std::string> states) {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::MultiInput::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::LimitedInput::Config>();

@@ -74,3 +74,6 @@ class LimitedInput final : public Input {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::MultiInput::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::LimitedInput::Config>();

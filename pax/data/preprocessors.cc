@@ -176,3 +176,12 @@ void PrefixLm::apply(std::vector<Example>& examples, const PreprocessContext& co
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::Rekey::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::Tokenize::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::AppendEos::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::AppendEosAfterTrim::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::AddBosEos::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::SplitTokens::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::SpanCorruption::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::PrefixLm::Config>();

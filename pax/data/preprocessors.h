@@ -149,3 +149,12 @@ class PrefixLm final : public Preprocessor {
 std::vector<bool> random_spans(int64_t length, double noise_density, double mean_span, uint64_t key);
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::Rekey::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::Tokenize::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::AppendEos::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::AppendEosAfterTrim::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::AddBosEos::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::SplitTokens::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::SpanCorruption::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::PrefixLm::Config>();

@@ -69,3 +69,5 @@ SpecialIds SentencePieceTokenizer::special_ids() const {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::SentencePieceTokenizer::Config>();

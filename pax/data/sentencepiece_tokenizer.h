@@ -40,3 +40,5 @@ class SentencePieceTokenizer final : public Tokenizer {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::SentencePieceTokenizer::Config>();

@@ -201,3 +201,5 @@ void SeqIOInput::restore_position(std::span<const std::string> states) {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::SeqIOInput::Config>();

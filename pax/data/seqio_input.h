@@ -91,3 +91,5 @@ class SeqIOInput final : public Input {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::SeqIOInput::Config>();

@@ -11,3 +11,5 @@ SyntheticLmData::SyntheticLmData(const Config& config) : Input(config), seq_len_
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::SyntheticLmData::Config>();

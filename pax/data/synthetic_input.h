@@ -35,3 +35,5 @@ class SyntheticLmData final : public Input {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::SyntheticLmData::Config>();

@@ -220,3 +220,6 @@ MixSchedule::Place MixSchedule::at(int64_t position) const {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::Task::Config>();
+template const pax::config::ConfigType& pax::config::type_of<pax::data::Mixture::Config>();

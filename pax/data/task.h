@@ -180,3 +180,6 @@ class MixSchedule {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::Task::Config>();
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::Mixture::Config>();

@@ -80,3 +80,5 @@ HostTree TextInput::make_batch(std::span<const int64_t> records) {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::TextInput::Config>();

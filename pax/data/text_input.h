@@ -76,3 +76,5 @@ struct HeldOut {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::TextInput::Config>();

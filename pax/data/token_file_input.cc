@@ -40,3 +40,5 @@ HostTree TokenFileInput::make_batch(std::span<const int64_t> records) {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::TokenFileInput::Config>();

@@ -45,3 +45,5 @@ class TokenFileInput final : public IndexedInput {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::TokenFileInput::Config>();

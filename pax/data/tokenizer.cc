@@ -45,3 +45,5 @@ std::string BytesTokenizer::piece(int32_t id) const {
 }
 
 }  // namespace pax::data
+
+template const pax::config::ConfigType& pax::config::type_of<pax::data::BytesTokenizer::Config>();

@@ -82,3 +82,5 @@ class BytesTokenizer final : public Tokenizer {
 };
 
 }  // namespace pax::data
+
+extern template const pax::config::ConfigType& pax::config::type_of<pax::data::BytesTokenizer::Config>();

@@ -43,4 +43,20 @@ Tensor Exp::fprop(Tensor x) const { return exp(x); }
 
 Tensor Identity::fprop(Tensor x) const { return x; }
 
+template const config::ConfigType& config::type_of<ReLU::Config>();
+template const config::ConfigType& config::type_of<SineReLU::Config>();
+template const config::ConfigType& config::type_of<ReLU6::Config>();
+template const config::ConfigType& config::type_of<SquaredReLU::Config>();
+template const config::ConfigType& config::type_of<CubedReLU::Config>();
+template const config::ConfigType& config::type_of<LeakyReLU::Config>();
+template const config::ConfigType& config::type_of<GELU::Config>();
+template const config::ConfigType& config::type_of<ELU::Config>();
+template const config::ConfigType& config::type_of<Sigmoid::Config>();
+template const config::ConfigType& config::type_of<Tanh::Config>();
+template const config::ConfigType& config::type_of<SiLU::Config>();
+template const config::ConfigType& config::type_of<Swish::Config>();
+template const config::ConfigType& config::type_of<Softplus::Config>();
+template const config::ConfigType& config::type_of<Exp::Config>();
+template const config::ConfigType& config::type_of<Identity::Config>();
+
 }  // namespace pax

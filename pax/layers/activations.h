@@ -17,6 +17,7 @@ class ReLU final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<ReLU::Config>();
 
 class SineReLU final : public Layer {
  public:
@@ -29,6 +30,7 @@ class SineReLU final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<SineReLU::Config>();
 
 class ReLU6 final : public Layer {
  public:
@@ -41,6 +43,7 @@ class ReLU6 final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<ReLU6::Config>();
 
 class SquaredReLU final : public Layer {
  public:
@@ -53,6 +56,7 @@ class SquaredReLU final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<SquaredReLU::Config>();
 
 class CubedReLU final : public Layer {
  public:
@@ -65,6 +69,7 @@ class CubedReLU final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<CubedReLU::Config>();
 
 /// x above 0, `negative_slope` x elsewhere; gradient 1 at 0.
 class LeakyReLU final : public Layer {
@@ -86,6 +91,7 @@ class LeakyReLU final : public Layer {
  private:
   const double negative_slope_;
 };
+extern template const config::ConfigType& config::type_of<LeakyReLU::Config>();
 
 /// Gaussian error linear unit: x Phi(x), or its approximation by tanh (Hendrycks and Gimpel 2016).
 class GELU final : public Layer {
@@ -107,6 +113,7 @@ class GELU final : public Layer {
  private:
   const bool approximate_;
 };
+extern template const config::ConfigType& config::type_of<GELU::Config>();
 
 class ELU final : public Layer {
  public:
@@ -119,6 +126,7 @@ class ELU final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<ELU::Config>();
 
 class Sigmoid final : public Layer {
  public:
@@ -131,6 +139,7 @@ class Sigmoid final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<Sigmoid::Config>();
 
 class Tanh final : public Layer {
  public:
@@ -143,6 +152,7 @@ class Tanh final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<Tanh::Config>();
 
 class SiLU final : public Layer {
  public:
@@ -155,6 +165,7 @@ class SiLU final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<SiLU::Config>();
 
 class Swish final : public Layer {
  public:
@@ -167,6 +178,7 @@ class Swish final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<Swish::Config>();
 
 class Softplus final : public Layer {
  public:
@@ -179,6 +191,7 @@ class Softplus final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<Softplus::Config>();
 
 class Exp final : public Layer {
  public:
@@ -191,6 +204,7 @@ class Exp final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<Exp::Config>();
 
 class Identity final : public Layer {
  public:
@@ -203,5 +217,6 @@ class Identity final : public Layer {
   using Layer::Layer;
   Tensor fprop(Tensor x) const override;
 };
+extern template const config::ConfigType& config::type_of<Identity::Config>();
 
 }  // namespace pax

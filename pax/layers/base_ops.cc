@@ -24,4 +24,8 @@ Tensor TableLookup::operator()(LookupStyle style, Tensor table, Tensor ids) cons
   return by_product.einsum("...y,yz->...z", one_hot(ids, table.dim(0), table.dtype()), table);
 }
 
+template const config::ConfigType& config::type_of<EinsumOp::Config>();
+template const config::ConfigType& config::type_of<EinsumGatedOp::Config>();
+template const config::ConfigType& config::type_of<ArrayLookup::Config>();
+
 }  // namespace pax

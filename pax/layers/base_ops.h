@@ -19,6 +19,7 @@ class EinsumOp : public Layer {
 
   virtual Tensor einsum(std::string_view equation, Tensor a, Tensor b) const;
 };
+extern template const config::ConfigType& config::type_of<EinsumOp::Config>();
 
 /// Two products with one left side, for gated feed-forward layers (praxis base_ops.EinsumGatedOp).
 class EinsumGatedOp : public Layer {
@@ -35,6 +36,7 @@ class EinsumGatedOp : public Layer {
   /// The products of `x` with `w` and with `w_gated`.
   virtual std::pair<Tensor, Tensor> einsum(std::string_view equation, Tensor x, Tensor w, Tensor w_gated) const;
 };
+extern template const config::ConfigType& config::type_of<EinsumGatedOp::Config>();
 
 /// Rows of a table by number (praxis base_ops.ArrayLookup).
 class ArrayLookup : public Layer {
@@ -52,6 +54,7 @@ class ArrayLookup : public Layer {
   /// row.
   virtual Tensor lookup(Tensor table, Tensor ids) const;
 };
+extern template const config::ConfigType& config::type_of<ArrayLookup::Config>();
 
 /// How rows of a table are found.
 enum class LookupStyle : uint8_t { kIndex, kMatmul };

@@ -135,4 +135,7 @@ Tensor GroupNorm::fprop(Tensor x, Tensor paddings) const {
   return paddings && config_.set_padded_output_to_zero ? y * (1.0 - padded(rank)) : y;
 }
 
+template const config::ConfigType& config::type_of<BatchNorm::Config>();
+template const config::ConfigType& config::type_of<GroupNorm::Config>();
+
 }  // namespace pax

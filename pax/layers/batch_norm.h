@@ -52,6 +52,7 @@ class BatchNorm final : public BaseNormalization {
   Tensor beta_, gamma_;                   ///< [dim]
   Tensor moving_mean_, moving_variance_;  ///< [dim], not trained
 };
+extern template const config::ConfigType& config::type_of<BatchNorm::Config>();
 
 /// Normalises each group of channels over all positions (praxis normalizations.GroupNorm; Wu and He 2018).
 /// Inputs are [B, T, D], [B, H, W, D] or [B, T, H, W, D].
@@ -92,5 +93,6 @@ class GroupNorm final : public BaseNormalization {
   int64_t group_size_;
   Tensor beta_, gamma_;  ///< [1, ..., dim]; null when unused
 };
+extern template const config::ConfigType& config::type_of<GroupNorm::Config>();
 
 }  // namespace pax

@@ -74,4 +74,6 @@ Tensor Einsum::fprop(Tensor x) const {
   return shard(b_ ? y + b_ : y, "out");
 }
 
+template const config::ConfigType& config::type_of<Einsum::Config>();
+
 }  // namespace pax

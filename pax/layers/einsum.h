@@ -33,5 +33,6 @@ class Einsum final : public Layer {
   Tensor w_, b_;  ///< b_ is null without use_bias
   Child<EinsumOp> einsum_;
 };
+extern template const config::ConfigType& config::type_of<Einsum::Config>();
 
 }  // namespace pax

@@ -30,4 +30,6 @@ Tensor Embedding::fprop(Tensor ids) const {
   return shard(embs, "emb_out_split_dims_mapping");
 }
 
+template const config::ConfigType& config::type_of<Embedding::Config>();
+
 }  // namespace pax

@@ -39,5 +39,6 @@ class Embedding final : public Layer {
   Child<ArrayLookup> array_lookup_;
   Child<EinsumOp> einsum_;
 };
+extern template const config::ConfigType& config::type_of<Embedding::Config>();
 
 }  // namespace pax

@@ -82,4 +82,9 @@ Tensor MLPBlock::fprop(Tensor x) const {
   return x;
 }
 
+template const config::ConfigType& config::type_of<Linear::Config>();
+template const config::ConfigType& config::type_of<Bias::Config>();
+template const config::ConfigType& config::type_of<FeedForward::Config>();
+template const config::ConfigType& config::type_of<MLPBlock::Config>();
+
 }  // namespace pax

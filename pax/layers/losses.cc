@@ -107,4 +107,6 @@ Tensor BiTemperedLoss::fprop(Tensor logits, Tensor labels) const {
   return bi_tempered_logistic_loss(convert(logits, DType::kF32), labels, t, config_.label_smoothing);
 }
 
+template const config::ConfigType& config::type_of<BiTemperedLoss::Config>();
+
 }  // namespace pax

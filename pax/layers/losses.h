@@ -40,6 +40,7 @@ class BiTemperedLoss : public Layer {
   const Config config_;
   Tensor count_;  ///< f32 scalar, not trained
 };
+extern template const config::ConfigType& config::type_of<BiTemperedLoss::Config>();
 
 /// The loss itself, at temperatures that are f32 scalars of the program.
 struct Temperatures {

@@ -54,4 +54,9 @@ Tensor RmsNormNoScale::fprop(Tensor x, Tensor) const {
   return convert(wide * rsqrt(mean + epsilon_), x.dtype());
 }
 
+template const config::ConfigType& config::type_of<IdentityNorm::Config>();
+template const config::ConfigType& config::type_of<LayerNorm::Config>();
+template const config::ConfigType& config::type_of<RmsNorm::Config>();
+template const config::ConfigType& config::type_of<RmsNormNoScale::Config>();
+
 }  // namespace pax

@@ -36,6 +36,7 @@ class IdentityNorm final : public BaseNormalization {
   using BaseNormalization::fprop;
   Tensor fprop(Tensor x, Tensor paddings) const override;
 };
+extern template const config::ConfigType& config::type_of<IdentityNorm::Config>();
 
 /// Layer normalisation over the last axis (Ba et al. 2016): (x - mean) / sqrt(variance + epsilon), then scale and bias.
 class LayerNorm final : public BaseNormalization {
@@ -67,6 +68,7 @@ class LayerNorm final : public BaseNormalization {
   const Config config_;
   Tensor scale_, bias_;  ///< [dim]; null when unused
 };
+extern template const config::ConfigType& config::type_of<LayerNorm::Config>();
 
 /// x / sqrt(mean(x^2) + epsilon) over the last axis, times a scale (Zhang and Sennrich 2019).
 class RmsNorm final : public BaseNormalization {
@@ -94,6 +96,7 @@ class RmsNorm final : public BaseNormalization {
   const Config config_;
   Tensor scale_;  ///< [dim]
 };
+extern template const config::ConfigType& config::type_of<RmsNorm::Config>();
 
 /// RmsNorm without the scale.
 class RmsNormNoScale final : public BaseNormalization {
@@ -116,5 +119,6 @@ class RmsNormNoScale final : public BaseNormalization {
  private:
   const double epsilon_;
 };
+extern template const config::ConfigType& config::type_of<RmsNormNoScale::Config>();
 
 }  // namespace pax

@@ -144,4 +144,9 @@ Tensor RotaryPositionalEmbedding::extend_step(Tensor x, Tensor position) const {
   return one_step ? squeeze(y, {1}) : y;
 }
 
+template const config::ConfigType& config::type_of<PositionalEmbedding::Config>();
+template const config::ConfigType& config::type_of<TrainablePositionalEmbedding::Config>();
+template const config::ConfigType& config::type_of<PositionalEmbedding2D::Config>();
+template const config::ConfigType& config::type_of<RotaryPositionalEmbedding::Config>();
+
 }  // namespace pax

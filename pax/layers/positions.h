@@ -46,6 +46,7 @@ class PositionalEmbedding final : public BasePositionalEmbedding {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<PositionalEmbedding::Config>();
 
 /// A trained vector for each position (praxis embedding_softmax.TrainablePositionalEmbedding).
 class TrainablePositionalEmbedding final : public BasePositionalEmbedding {
@@ -82,6 +83,7 @@ class TrainablePositionalEmbedding final : public BasePositionalEmbedding {
   Child<ArrayLookup> array_lookup_;
   Child<EinsumOp> einsum_;
 };
+extern template const config::ConfigType& config::type_of<TrainablePositionalEmbedding::Config>();
 
 /// Sinusoids of the row and the column of image patches, half of the embedding each, with zeros for class tokens
 /// (praxis embedding_softmax.PositionalEmbedding2D; Dosovitskiy et al. 2021, D4): [1, tokens + h w + tokens, D].
@@ -114,6 +116,7 @@ class PositionalEmbedding2D final : public BasePositionalEmbedding {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<PositionalEmbedding2D::Config>();
 
 /// Rotates pairs (i, i + H/2) of a head's dimensions by angles proportional to the position
 /// (praxis embedding_softmax.RotaryPositionalEmbedding; Su et al. 2021).
@@ -148,5 +151,6 @@ class RotaryPositionalEmbedding : public Layer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<RotaryPositionalEmbedding::Config>();
 
 }  // namespace pax

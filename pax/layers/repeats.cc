@@ -74,4 +74,6 @@ Tensor Repeat::fprop(Tensor x) const {
   return return_intermediate_outputs_ ? all.stacked[0] : all.last;
 }
 
+template const config::ConfigType& config::type_of<Repeat::Config>();
+
 }  // namespace pax

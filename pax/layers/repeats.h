@@ -92,5 +92,6 @@ class Repeat final : public Layer {
   const RepeatLoop loop_;
   Child<Layer> sub_;
 };
+extern template const config::ConfigType& config::type_of<Repeat::Config>();
 
 }  // namespace pax

@@ -76,4 +76,6 @@ Tensor StackingOverTime::unstack(Tensor stacked) const {
   return take(frames, constant(graph(), HostArray::of<int32_t>(std::span<const int32_t>(places), {count})), 1);
 }
 
+template const config::ConfigType& config::type_of<StackingOverTime::Config>();
+
 }  // namespace pax

@@ -52,5 +52,6 @@ class StackingOverTime final : public Layer {
 
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<StackingOverTime::Config>();
 
 }  // namespace pax

@@ -50,4 +50,7 @@ Tensor StochasticResidual::fprop(Tensor inputs, Tensor residual) const {
   return inputs + residual * residual_weight_;
 }
 
+template const config::ConfigType& config::type_of<Dropout::Config>();
+template const config::ConfigType& config::type_of<StochasticResidual::Config>();
+
 }  // namespace pax

@@ -34,6 +34,7 @@ class Dropout final : public Layer {
   const Config config_;
   mutable int64_t draws_ = 0;  ///< Calls so far in this trace: each draws anew.
 };
+extern template const config::ConfigType& config::type_of<Dropout::Config>();
 
 /// inputs + residual_weight * residual, where in training whole rows of the residual are left out at random
 /// (praxis stochastics.StochasticResidual; Huang et al. 2016).
@@ -61,5 +62,6 @@ class StochasticResidual final : public Layer {
   const double residual_weight_, survival_prob_;
   mutable int64_t draws_ = 0;
 };
+extern template const config::ConfigType& config::type_of<StochasticResidual::Config>();
 
 }  // namespace pax

@@ -44,4 +44,7 @@ Tensor SpectralNorm::fprop(Tensor x, Tensor) const {
   return convert(reshape(w / norm, x.shape()), fprop_dtype());
 }
 
+template const config::ConfigType& config::type_of<WeightNormL2::Config>();
+template const config::ConfigType& config::type_of<SpectralNorm::Config>();
+
 }  // namespace pax

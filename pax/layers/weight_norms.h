@@ -22,6 +22,7 @@ class WeightNormL2 final : public BaseNormalization {
  private:
   Tensor g_;  ///< [dim]
 };
+extern template const config::ConfigType& config::type_of<WeightNormL2::Config>();
 
 /// The weight over its largest singular value, as a matrix [..., dim], followed by power iteration from step to step
 /// (praxis normalizations.SpectralNorm; Miyato et al. 2018).
@@ -46,6 +47,7 @@ class SpectralNorm final : public BaseNormalization {
   const int64_t dim_, n_power_iteration_;
   Tensor u_;  ///< [dim], not trained
 };
+extern template const config::ConfigType& config::type_of<SpectralNorm::Config>();
 
 /// x / sqrt(sum(x^2) + epsilon) over `dims`.
 Tensor l2_normalize(Tensor x, std::vector<int64_t> dims, double epsilon = 1e-12);

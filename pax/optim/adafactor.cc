@@ -85,4 +85,7 @@ LeafUpdate Adafactor::raw_update(const LeafStep& step) const {
   return out;
 }
 
+template const config::ConfigType& config::type_of<Adafactor::Config>();
+template const config::ConfigType& config::type_of<ShardedAdafactor::Config>();
+
 }  // namespace pax

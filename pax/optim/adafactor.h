@@ -48,6 +48,7 @@ class Adafactor final : public Optimizer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<Adafactor::Config>();
 
 /// Praxis's own Adafactor: the last two dimensions factored whatever their size, momentum of the scaled update kept in
 /// int8, int16, bfloat16 or float32 (integers have one scale for each column along the first dimension).
@@ -123,5 +124,6 @@ class ShardedAdafactor final : public Optimizer {
 
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<ShardedAdafactor::Config>();
 
 }  // namespace pax

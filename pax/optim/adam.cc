@@ -73,4 +73,8 @@ LeafUpdate Lamb::raw_update(const LeafStep& step) const {
   return out;
 }
 
+template const config::ConfigType& config::type_of<Adam::Config>();
+template const config::ConfigType& config::type_of<Lion::Config>();
+template const config::ConfigType& config::type_of<Lamb::Config>();
+
 }  // namespace pax

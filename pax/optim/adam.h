@@ -42,6 +42,7 @@ class Adam final : public Optimizer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<Adam::Config>();
 
 /// The sign of blended momentum (Chen et al. 2023; praxis optimizers.Lion). Momentum in bfloat16 by default.
 class Lion final : public Optimizer {
@@ -70,6 +71,7 @@ class Lion final : public Optimizer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<Lion::Config>();
 
 /// Adam's update scaled to each variable's norm (You et al. 2019; optax.lamb).
 class Lamb final : public Optimizer {
@@ -100,5 +102,6 @@ class Lamb final : public Optimizer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<Lamb::Config>();
 
 }  // namespace pax

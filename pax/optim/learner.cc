@@ -269,4 +269,6 @@ Tensor Learner::moved(const Param& param, Tensor change) const {
   return param.value + convert(change, param.value.dtype());
 }
 
+template const config::ConfigType& config::type_of<Learner::Config>();
+
 }  // namespace pax

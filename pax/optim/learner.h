@@ -147,5 +147,6 @@ class Learner {
   std::shared_ptr<Optimizer> optimizer_;
   std::vector<Pattern> excluded_, included_;
 };
+extern template const config::ConfigType& config::type_of<Learner::Config>();
 
 }  // namespace pax

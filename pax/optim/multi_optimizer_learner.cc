@@ -64,4 +64,6 @@ ScaledGradients MultiOptimizerLearner::scale_gradients(const Tree<Tensor>& grads
   return out;
 }
 
+template const config::ConfigType& config::type_of<MultiOptimizerLearner::Config>();
+
 }  // namespace pax

@@ -47,5 +47,6 @@ class MultiOptimizerLearner final : public Learner {
   std::vector<Auxiliary> auxiliaries_;
   const bool separate_scaling_;
 };
+extern template const config::ConfigType& config::type_of<MultiOptimizerLearner::Config>();
 
 }  // namespace pax

@@ -71,4 +71,6 @@ LeafUpdate Muon::raw_update(const LeafStep& step) const {
   return {-step.learning_rate * update, {{kMu, mu}}};
 }
 
+template const config::ConfigType& config::type_of<Muon::Config>();
+
 }  // namespace pax

@@ -47,5 +47,6 @@ class Muon final : public Optimizer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<Muon::Config>();
 
 }  // namespace pax

@@ -17,4 +17,6 @@ LeafUpdate OptaxOptimizer::raw_update(const LeafStep& step) const {
   return grad_tx_->raw_update(inner);
 }
 
+template const config::ConfigType& config::type_of<OptaxOptimizer::Config>();
+
 }  // namespace pax

@@ -27,5 +27,6 @@ class OptaxOptimizer final : public Optimizer {
  private:
   std::shared_ptr<Optimizer> grad_tx_;
 };
+extern template const config::ConfigType& config::type_of<OptaxOptimizer::Config>();
 
 }  // namespace pax

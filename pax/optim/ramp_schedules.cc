@@ -101,4 +101,10 @@ Tensor LinearRampupSqrtDecay::value(Tensor count) const {
   return config_.peak * minimum(step / warmup, sqrt(warmup / step));
 }
 
+template const config::ConfigType& config::type_of<LinearRampupPolynomialDecay::Config>();
+template const config::ConfigType& config::type_of<LinearRampupCosineDecay::Config>();
+template const config::ConfigType& config::type_of<LinearRampupExponentialDecay::Config>();
+template const config::ConfigType& config::type_of<LinearRampupPiecewiseConstant::Config>();
+template const config::ConfigType& config::type_of<LinearRampupSqrtDecay::Config>();
+
 }  // namespace pax

@@ -43,6 +43,7 @@ class LinearRampupPolynomialDecay final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<LinearRampupPolynomialDecay::Config>();
 
 /// Falls along half a cosine wave. Before `start_step` it is 1; the other updates count from there.
 class LinearRampupCosineDecay final : public Schedule {
@@ -62,6 +63,7 @@ class LinearRampupCosineDecay final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<LinearRampupCosineDecay::Config>();
 
 /// Falls by equal factors.
 class LinearRampupExponentialDecay final : public Schedule {
@@ -77,6 +79,7 @@ class LinearRampupExponentialDecay final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<LinearRampupExponentialDecay::Config>();
 
 /// Rises to `values[0]` at `boundaries[0]`; `values[i]` from `boundaries[i]` to `boundaries[i+1]`.
 class LinearRampupPiecewiseConstant final : public Schedule {
@@ -98,6 +101,7 @@ class LinearRampupPiecewiseConstant final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<LinearRampupPiecewiseConstant::Config>();
 
 /// Rises to `peak`, then falls as the inverse root of the count.
 class LinearRampupSqrtDecay final : public Schedule {
@@ -118,5 +122,6 @@ class LinearRampupSqrtDecay final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<LinearRampupSqrtDecay::Config>();
 
 }  // namespace pax

@@ -160,4 +160,17 @@ Tensor CycleSchedule::value(Tensor count) const {
   return value;
 }
 
+template const config::ConfigType& config::type_of<ConstantSchedule::Config>();
+template const config::ConfigType& config::type_of<PolynomialSchedule::Config>();
+template const config::ConfigType& config::type_of<LinearSchedule::Config>();
+template const config::ConfigType& config::type_of<ExponentialSchedule::Config>();
+template const config::ConfigType& config::type_of<CosineSchedule::Config>();
+template const config::ConfigType& config::type_of<DelayedCosineSchedule::Config>();
+template const config::ConfigType& config::type_of<PiecewiseConstantSchedule::Config>();
+template const config::ConfigType& config::type_of<TransformerSchedule::Config>();
+template const config::ConfigType& config::type_of<SqrtDecaySchedule::Config>();
+template const config::ConfigType& config::type_of<ContinuousSchedule::Config>();
+template const config::ConfigType& config::type_of<PiecewiseSchedule::Config>();
+template const config::ConfigType& config::type_of<CycleSchedule::Config>();
+
 }  // namespace pax

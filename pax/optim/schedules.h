@@ -30,6 +30,7 @@ class ConstantSchedule final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<ConstantSchedule::Config>();
 
 /// From `start` to `limit` along a polynomial, constant before and after.
 class PolynomialSchedule : public Schedule {
@@ -55,6 +56,7 @@ class PolynomialSchedule : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<PolynomialSchedule::Config>();
 
 /// From `start` to `limit` along a line.
 class LinearSchedule final : public PolynomialSchedule {
@@ -65,6 +67,7 @@ class LinearSchedule final : public PolynomialSchedule {
   };
   explicit LinearSchedule(const Config& config) : PolynomialSchedule(config) {}
 };
+extern template const config::ConfigType& config::type_of<LinearSchedule::Config>();
 
 /// From `start` to `limit` by equal factors; both values above 0.
 class ExponentialSchedule final : public Schedule {
@@ -86,6 +89,7 @@ class ExponentialSchedule final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<ExponentialSchedule::Config>();
 
 /// Half a cosine wave from `initial_value` to `final_value` within `total_steps`.
 class CosineSchedule final : public Schedule {
@@ -109,6 +113,7 @@ class CosineSchedule final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<CosineSchedule::Config>();
 
 /// Half a cosine wave from `start` to `limit`, constant before and after.
 class DelayedCosineSchedule final : public Schedule {
@@ -130,6 +135,7 @@ class DelayedCosineSchedule final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<DelayedCosineSchedule::Config>();
 
 /// `values[i]` up to `boundaries[i]`, then the last one. A value of 0 or less counts as none: the next one that is not
 /// yet over takes its place, as in Praxis.
@@ -152,6 +158,7 @@ class PiecewiseConstantSchedule final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<PiecewiseConstantSchedule::Config>();
 
 /// Up as the count, then down as its inverse root ("Attention is all you need", section 5.3).
 class TransformerSchedule final : public Schedule {
@@ -176,6 +183,7 @@ class TransformerSchedule final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<TransformerSchedule::Config>();
 
 /// multiplier / sqrt(max(count - offset, decay_start)).
 class SqrtDecaySchedule final : public Schedule {
@@ -198,6 +206,7 @@ class SqrtDecaySchedule final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<SqrtDecaySchedule::Config>();
 
 /// initial_value, halved every `half_life_steps` after `start_step`, at least initial_value * min.
 class ContinuousSchedule final : public Schedule {
@@ -223,6 +232,7 @@ class ContinuousSchedule final : public Schedule {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<ContinuousSchedule::Config>();
 
 /// `schedules[i]` from `boundaries[i-1]` on, counting from there.
 class PiecewiseSchedule final : public Schedule {
@@ -245,6 +255,7 @@ class PiecewiseSchedule final : public Schedule {
   const std::vector<int64_t> boundaries_;
   std::vector<std::shared_ptr<Schedule>> schedules_;
 };
+extern template const config::ConfigType& config::type_of<PiecewiseSchedule::Config>();
 
 /// Each schedule in turn for its `steps`, again and again; all of them see the whole count.
 class CycleSchedule final : public Schedule {
@@ -267,5 +278,6 @@ class CycleSchedule final : public Schedule {
   const std::vector<int64_t> steps_;
   std::vector<std::shared_ptr<Schedule>> schedules_;
 };
+extern template const config::ConfigType& config::type_of<CycleSchedule::Config>();
 
 }  // namespace pax

@@ -45,4 +45,9 @@ LeafUpdate Adagrad::raw_update(const LeafStep& step) const {
   return {-step.learning_rate * factor * step.grad, {{kSumOfSquares, sum}}};
 }
 
+template const config::ConfigType& config::type_of<Sgd::Config>();
+template const config::ConfigType& config::type_of<Lars::Config>();
+template const config::ConfigType& config::type_of<Adagrad::Config>();
+template const config::ConfigType& config::type_of<ShardedAdagrad::Config>();
+
 }  // namespace pax

@@ -28,6 +28,7 @@ class Sgd : public Optimizer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<Sgd::Config>();
 
 /// Layer-wise adaptive rates: each variable's step is a share of its norm (You, Gitman, Ginsburg 2017; optax.lars).
 class Lars final : public Optimizer {
@@ -60,6 +61,7 @@ class Lars final : public Optimizer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<Lars::Config>();
 
 /// Gradients over the root of their summed squares (Duchi, Hazan, Singer 2011; optax.adagrad).
 class Adagrad : public Optimizer {
@@ -82,6 +84,7 @@ class Adagrad : public Optimizer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<Adagrad::Config>();
 
 /// Adagrad with Praxis's other defaults.
 class ShardedAdagrad final : public Adagrad {
@@ -96,5 +99,6 @@ class ShardedAdagrad final : public Adagrad {
   };
   explicit ShardedAdagrad(const Config& config) : Adagrad(config) {}
 };
+extern template const config::ConfigType& config::type_of<ShardedAdagrad::Config>();
 
 }  // namespace pax

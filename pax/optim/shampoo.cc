@@ -246,4 +246,6 @@ LeafUpdate DistributedShampoo::raw_update(const LeafStep& step) const {
   return out;
 }
 
+template const config::ConfigType& config::type_of<DistributedShampoo::Config>();
+
 }  // namespace pax

@@ -87,5 +87,6 @@ class DistributedShampoo final : public Optimizer {
 
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<DistributedShampoo::Config>();
 
 }  // namespace pax

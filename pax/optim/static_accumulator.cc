@@ -75,4 +75,6 @@ LeafUpdate StaticAccumulator::raw_update(const LeafStep& step) const {
   return out;
 }
 
+template const config::ConfigType& config::type_of<StaticAccumulator::Config>();
+
 }  // namespace pax

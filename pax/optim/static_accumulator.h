@@ -33,5 +33,6 @@ class StaticAccumulator final : public Optimizer {
   const int64_t num_sub_batches_;
   std::shared_ptr<Optimizer> base_;
 };
+extern template const config::ConfigType& config::type_of<StaticAccumulator::Config>();
 
 }  // namespace pax

@@ -48,4 +48,6 @@ Tensor CausalDepthwiseConv1D::extend_step(Tensor x, Tensor step, Tensor segment_
   return y;
 }
 
+template const config::ConfigType& config::type_of<CausalDepthwiseConv1D::Config>();
+
 }  // namespace pax

@@ -38,5 +38,6 @@ class CausalDepthwiseConv1D final : public Layer {
  private:
   std::vector<Tensor> w_;  ///< dconv_0 (the present position), dconv_1 (the one before), …: [...channels]
 };
+extern template const config::ConfigType& config::type_of<CausalDepthwiseConv1D::Config>();
 
 }  // namespace pax

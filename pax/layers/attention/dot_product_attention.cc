@@ -194,4 +194,6 @@ AttentionOutput DotProductAttention::fprop(const AttentionInputs& inputs) const 
   return {.encoded_btd = checkpoint_name(out, "out_proj"), .probs = context.probs};
 }
 
+template const config::ConfigType& config::type_of<DotProductAttention::Config>();
+
 }  // namespace pax

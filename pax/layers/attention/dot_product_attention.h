@@ -149,5 +149,6 @@ class DotProductAttention : public Attention {
   Child<CausalDepthwiseConv1D> dconv_q_, dconv_k_, dconv_v_;
   Child<EinsumOp> qk_einsum_, pv_einsum_;
 };
+extern template const config::ConfigType& config::type_of<DotProductAttention::Config>();
 
 }  // namespace pax

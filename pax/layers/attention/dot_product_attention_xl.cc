@@ -63,4 +63,6 @@ Tensor DotProductAttentionXL::logits_one_step(Tensor query_bnh, Tensor key_bsnh,
          einsum("bnh,snh->bns", positions_.for_position(query_bnh), positions_.embed(distances));
 }
 
+template const config::ConfigType& config::type_of<DotProductAttentionXL::Config>();
+
 }  // namespace pax

@@ -27,5 +27,6 @@ class DotProductAttentionXL final : public DotProductAttention {
 
   const XlPositions positions_;
 };
+extern template const config::ConfigType& config::type_of<DotProductAttentionXL::Config>();
 
 }  // namespace pax

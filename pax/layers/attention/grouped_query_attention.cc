@@ -128,4 +128,6 @@ Tensor GroupedQueryAttention::extend_step(const AttentionStep& step) const {
   return squeeze(out_of_heads(context.encoded), {1});
 }
 
+template const config::ConfigType& config::type_of<GroupedQueryAttention::Config>();
+
 }  // namespace pax

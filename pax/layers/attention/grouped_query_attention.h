@@ -66,5 +66,6 @@ class GroupedQueryAttention final : public Attention {
   Child<RotaryPositionalEmbedding> rope_;
   Child<Layer> dropout_;
 };
+extern template const config::ConfigType& config::type_of<GroupedQueryAttention::Config>();
 
 }  // namespace pax

@@ -163,4 +163,9 @@ Tensor LocalSelfAttentionAlibi::logits_one_step(Tensor query_bnh, Tensor key_bsn
   return LocalSelfAttention::logits_one_step(query_bnh, key_bsnh, time_step) + slope * convert(ahead, slope.dtype());
 }
 
+template const config::ConfigType& config::type_of<LocalSelfAttention::Config>();
+template const config::ConfigType& config::type_of<LocalSelfAttentionXL::Config>();
+template const config::ConfigType& config::type_of<LocalSelfAttentionRelativeBias::Config>();
+template const config::ConfigType& config::type_of<LocalSelfAttentionAlibi::Config>();
+
 }  // namespace pax

@@ -42,6 +42,7 @@ class LocalSelfAttention : public DotProductAttention {
   const bool simulated_;
   const BlockSizes sizes_;
 };
+extern template const config::ConfigType& config::type_of<LocalSelfAttention::Config>();
 
 /// Local self-attention by content and relative position (praxis attentions.LocalSelfAttentionXL).
 class LocalSelfAttentionXL final : public LocalSelfAttention {
@@ -64,6 +65,7 @@ class LocalSelfAttentionXL final : public LocalSelfAttention {
   Tensor logits_one_step(Tensor query_bnh, Tensor key_bsnh, Tensor time_step) const override;
   const XlPositions positions_;
 };
+extern template const config::ConfigType& config::type_of<LocalSelfAttentionXL::Config>();
 
 /// Local self-attention with a learnt bias for each head and distance (praxis
 /// attentions.LocalSelfAttentionRelativeBias).
@@ -82,6 +84,7 @@ class LocalSelfAttentionRelativeBias final : public LocalSelfAttention {
   Tensor logits_one_step(Tensor query_bnh, Tensor key_bsnh, Tensor time_step) const override;
   Tensor pos_emb_compressed_;  ///< [N, C + W - 1]
 };
+extern template const config::ConfigType& config::type_of<LocalSelfAttentionRelativeBias::Config>();
 
 /// Local self-attention with a bias proportional to the distance (praxis attentions.LocalSelfAttentionAlibi; Press et
 /// al. 2021).
@@ -101,5 +104,6 @@ class LocalSelfAttentionAlibi final : public LocalSelfAttention {
   /// [N, 1, 1].
   Tensor slopes(DType dtype) const;
 };
+extern template const config::ConfigType& config::type_of<LocalSelfAttentionAlibi::Config>();
 
 }  // namespace pax

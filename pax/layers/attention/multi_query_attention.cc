@@ -227,4 +227,6 @@ Tensor MultiQueryDotProductAttention::extend_step(const AttentionStep& step) con
   return bld.empty() ? out : sharding_constraint(out, Sharding{pick(bld, {0, 2}, scope().path())});
 }
 
+template const config::ConfigType& config::type_of<MultiQueryDotProductAttention::Config>();
+
 }  // namespace pax

@@ -113,5 +113,6 @@ class MultiQueryDotProductAttention final : public Attention {
   Child<RelativeBias> relative_bias_;
   Child<EinsumOp> qk_einsum_, pv_einsum_;
 };
+extern template const config::ConfigType& config::type_of<MultiQueryDotProductAttention::Config>();
 
 }  // namespace pax

@@ -14,4 +14,6 @@ Tensor PerDimScale::fprop(Tensor x) const {
   return x * (softplus(w_) * (kOneOverSoftplusOfZero / std::sqrt(static_cast<double>(x.dim(-1)))));
 }
 
+template const config::ConfigType& config::type_of<PerDimScale::Config>();
+
 }  // namespace pax

@@ -25,5 +25,6 @@ class PerDimScale final : public Layer {
  private:
   Tensor w_;  ///< [dim]
 };
+extern template const config::ConfigType& config::type_of<PerDimScale::Config>();
 
 }  // namespace pax

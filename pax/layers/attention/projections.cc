@@ -119,4 +119,8 @@ Tensor OneHeadedAttentionProjection::fprop(Tensor x) const {
   return b_ ? y + b_ : y;
 }
 
+template const config::ConfigType& config::type_of<AttentionProjection::Config>();
+template const config::ConfigType& config::type_of<CombinedQKVProjectionLayer::Config>();
+template const config::ConfigType& config::type_of<OneHeadedAttentionProjection::Config>();
+
 }  // namespace pax

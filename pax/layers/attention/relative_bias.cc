@@ -59,4 +59,6 @@ Tensor RelativeBias::bucket(Tensor relative_position) const {
   return base ? base + bucket : bucket;
 }
 
+template const config::ConfigType& config::type_of<RelativeBias::Config>();
+
 }  // namespace pax

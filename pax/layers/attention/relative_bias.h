@@ -43,5 +43,6 @@ class RelativeBias final : public Layer {
   const Config config_;
   Tensor wrb_;  ///< [N, buckets]
 };
+extern template const config::ConfigType& config::type_of<RelativeBias::Config>();
 
 }  // namespace pax

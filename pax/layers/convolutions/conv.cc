@@ -109,4 +109,7 @@ Tensor Conv3D::fprop(Tensor x) const {
   return b_ ? y + b_ : y;
 }
 
+template const config::ConfigType& config::type_of<Conv2D::Config>();
+template const config::ConfigType& config::type_of<Conv3D::Config>();
+
 }  // namespace pax

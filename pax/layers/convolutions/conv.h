@@ -74,6 +74,7 @@ class Conv2D : public Layer {
   Tensor w_, b_;  ///< [height, width, I, O]; [O] or null
   Child<BaseNormalization> weight_norm_;
 };
+extern template const config::ConfigType& config::type_of<Conv2D::Config>();
 
 /// 3-D convolution, channels last: [B, T, H, W, I] -> [B, T', H', W', O] (praxis convolutions.Conv3D).
 class Conv3D final : public Layer {
@@ -112,5 +113,6 @@ class Conv3D final : public Layer {
   const Config config_;
   Tensor w_, b_;
 };
+extern template const config::ConfigType& config::type_of<Conv3D::Config>();
 
 }  // namespace pax

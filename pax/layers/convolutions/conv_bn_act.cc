@@ -53,4 +53,7 @@ ConvBNActWithPadding::Padded ConvBNActWithPadding::fprop(Tensor x, Tensor paddin
   return {y * (1.0 - over_features(out_paddings)), out_paddings};
 }
 
+template const config::ConfigType& config::type_of<ConvBNAct::Config>();
+template const config::ConfigType& config::type_of<ConvBNActWithPadding::Config>();
+
 }  // namespace pax

@@ -29,6 +29,7 @@ class ConvBNAct : public Conv2D {
   Child<BaseNormalization> bn_;
   Child<Layer> activation_;
 };
+extern template const config::ConfigType& config::type_of<ConvBNAct::Config>();
 
 /// ConvBNAct over padded sequences, whose height is time (praxis convolutions.ConvBNActWithPadding).
 class ConvBNActWithPadding final : public ConvBNAct {
@@ -58,5 +59,6 @@ class ConvBNActWithPadding final : public ConvBNAct {
   Tensor output_paddings(Tensor paddings, int64_t length) const;
   const bool compat_with_lingvo_;
 };
+extern template const config::ConfigType& config::type_of<ConvBNActWithPadding::Config>();
 
 }  // namespace pax

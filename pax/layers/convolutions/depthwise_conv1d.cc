@@ -32,4 +32,6 @@ Tensor DepthwiseConv1D::fprop(Tensor x, Tensor paddings) const {
   return b_ ? y + b_ : y;
 }
 
+template const config::ConfigType& config::type_of<DepthwiseConv1D::Config>();
+
 }  // namespace pax

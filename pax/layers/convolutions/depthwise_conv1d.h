@@ -51,5 +51,6 @@ class DepthwiseConv1D final : public BaseDepthwiseConv1D {
   const Config config_;
   Tensor w_, b_;  ///< [width, 1, D m] (, 1); [D m] or null
 };
+extern template const config::ConfigType& config::type_of<DepthwiseConv1D::Config>();
 
 }  // namespace pax

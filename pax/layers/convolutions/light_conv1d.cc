@@ -68,4 +68,6 @@ Tensor LightConv1D::fprop(Tensor x, Tensor paddings) const {
   return x + y;
 }
 
+template const config::ConfigType& config::type_of<LightConv1D::Config>();
+
 }  // namespace pax

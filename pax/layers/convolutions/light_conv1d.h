@@ -55,5 +55,6 @@ class LightConv1D final : public Layer {
   Child<Layer> linear_start_act_, linear_start_gated_, linear_end_, conv_activation_, dropout_;
   Child<BaseDepthwiseConv1D> depthwise_conv1d_;
 };
+extern template const config::ConfigType& config::type_of<LightConv1D::Config>();
 
 }  // namespace pax

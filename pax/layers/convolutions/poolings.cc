@@ -148,4 +148,8 @@ Pooled Pooling1D::pool(Tensor x, Tensor paddings) const {
   return {select(ne(like_rank_of(y, out_paddings), 1.0), y, 0.0), out_paddings};
 }
 
+template const config::ConfigType& config::type_of<Pooling::Config>();
+template const config::ConfigType& config::type_of<GlobalPooling::Config>();
+template const config::ConfigType& config::type_of<Pooling1D::Config>();
+
 }  // namespace pax

@@ -48,6 +48,7 @@ class Pooling final : public Layer {
 
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<Pooling::Config>();
 
 /// Largest value or mean over whole dimensions (praxis poolings.GlobalPooling).
 class GlobalPooling final : public Layer {
@@ -75,6 +76,7 @@ class GlobalPooling final : public Layer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<GlobalPooling::Config>();
 
 /// Largest value or mean of windows over time: [B, T, ...] -> [B, ceil(T / stride), ...] (praxis poolings.Pooling1D).
 class Pooling1D final : public Layer {
@@ -103,5 +105,6 @@ class Pooling1D final : public Layer {
   const PoolingType type_;
   const int64_t stride_, window_;
 };
+extern template const config::ConfigType& config::type_of<Pooling1D::Config>();
 
 }  // namespace pax

@@ -149,4 +149,9 @@ StackBiFrnn::Output StackBiFrnn::fprop(RnnInputs inputs, const std::vector<Pair>
   return out;
 }
 
+template const config::ConfigType& config::type_of<FRnn::Config>();
+template const config::ConfigType& config::type_of<LstmFrnn::Config>();
+template const config::ConfigType& config::type_of<StackFrnn::Config>();
+template const config::ConfigType& config::type_of<StackBiFrnn::Config>();
+
 }  // namespace pax

@@ -59,6 +59,7 @@ class FRnn : public Layer {
   const Projection projection_;
   Child<BaseRnnCell> cell_;
 };
+extern template const config::ConfigType& config::type_of<FRnn::Config>();
 
 /// FRnn that projects all steps' inputs at once before the loop (praxis frnn.LstmFrnn).
 class LstmFrnn final : public FRnn {
@@ -71,6 +72,7 @@ class LstmFrnn final : public FRnn {
   };
   LstmFrnn(const Config& config, const Scope& scope) : FRnn(config, scope, Projection::kBefore) {}
 };
+extern template const config::ConfigType& config::type_of<LstmFrnn::Config>();
 
 /// Recurrent networks one above the other (praxis frnn.StackFrnn).
 class StackFrnn final : public Layer {
@@ -108,6 +110,7 @@ class StackFrnn final : public Layer {
  private:
   std::vector<Child<FRnn>> frnn_;
 };
+extern template const config::ConfigType& config::type_of<StackFrnn::Config>();
 
 /// The same with a network in each direction, whose outputs are put side by side (praxis frnn.StackBiFrnn).
 class StackBiFrnn final : public Layer {
@@ -144,5 +147,6 @@ class StackBiFrnn final : public Layer {
  private:
   std::vector<Child<FRnn>> fwd_frnn_, bwd_frnn_;
 };
+extern template const config::ConfigType& config::type_of<StackBiFrnn::Config>();
 
 }  // namespace pax

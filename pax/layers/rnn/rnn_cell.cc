@@ -126,4 +126,8 @@ Tensor CifgLstmCellSimple::next_cell(Tensor c, const std::vector<Tensor>& gates)
   return forget * c + (1.0 - forget) * tanh(gates[0]);
 }
 
+template const config::ConfigType& config::type_of<LstmCellSimple::Config>();
+template const config::ConfigType& config::type_of<LayerNormalizedLstmCellSimple::Config>();
+template const config::ConfigType& config::type_of<CifgLstmCellSimple::Config>();
+
 }  // namespace pax

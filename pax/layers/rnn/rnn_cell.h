@@ -94,6 +94,7 @@ class LstmCellSimple : public BaseRnnCell {
   Tensor w_proj_;  ///< [C, M]; null without hidden nodes
   Tensor b_;       ///< [G C]
 };
+extern template const config::ConfigType& config::type_of<LstmCellSimple::Config>();
 
 /// LSTM with each gate normalised (praxis rnn_cell.LayerNormalizedLstmCellSimple; Ba et al. 2016).
 class LayerNormalizedLstmCellSimple final : public LstmCellSimple {
@@ -118,6 +119,7 @@ class LayerNormalizedLstmCellSimple final : public LstmCellSimple {
   const double layer_norm_epsilon_;
   Tensor ln_scale_;  ///< [G C]
 };
+extern template const config::ConfigType& config::type_of<LayerNormalizedLstmCellSimple::Config>();
 
 /// LSTM whose input gate is what the forget gate leaves (praxis rnn_cell.CifgLstmCellSimple; Greff et al. 2015).
 class CifgLstmCellSimple final : public LstmCellSimple {
@@ -133,5 +135,6 @@ class CifgLstmCellSimple final : public LstmCellSimple {
  protected:
   Tensor next_cell(Tensor c, const std::vector<Tensor>& gates) const override;
 };
+extern template const config::ConfigType& config::type_of<CifgLstmCellSimple::Config>();
 
 }  // namespace pax

@@ -153,4 +153,8 @@ Tensor NClassMajorSharedEmbeddingSoftmax::get_logits(Tensor inputs) const {
 
 Tensor NClassMajorSharedEmbeddingSoftmax::emb_lookup(Tensor ids) const { return lookup(w_, ids); }
 
+template const config::ConfigType& config::type_of<FullSoftmax::Config>();
+template const config::ConfigType& config::type_of<SharedEmbeddingSoftmax::Config>();
+template const config::ConfigType& config::type_of<NClassMajorSharedEmbeddingSoftmax::Config>();
+
 }  // namespace pax

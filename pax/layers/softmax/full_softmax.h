@@ -67,6 +67,7 @@ class FullSoftmax : public Softmax {
   Child<Layer> logits_ffn_;
   Child<BiTemperedLoss> bi_tempered_loss_;
 };
+extern template const config::ConfigType& config::type_of<FullSoftmax::Config>();
 
 /// FullSoftmax whose projection is also the table of embeddings (praxis embedding_softmax.SharedEmbeddingSoftmax).
 class SharedEmbeddingSoftmax : public FullSoftmax {
@@ -104,6 +105,7 @@ class SharedEmbeddingSoftmax : public FullSoftmax {
   Child<ArrayLookup> array_lookup_;
   Child<EinsumOp> einsum_;
 };
+extern template const config::ConfigType& config::type_of<SharedEmbeddingSoftmax::Config>();
 
 /// The same with the table kept as [V, D] (praxis embedding_softmax.NClassMajorSharedEmbeddingSoftmax).
 class NClassMajorSharedEmbeddingSoftmax final : public SharedEmbeddingSoftmax {
@@ -131,5 +133,6 @@ class NClassMajorSharedEmbeddingSoftmax final : public SharedEmbeddingSoftmax {
   Tensor w_;  ///< [V, D]
   Child<Layer> bias_, activation_;
 };
+extern template const config::ConfigType& config::type_of<NClassMajorSharedEmbeddingSoftmax::Config>();
 
 }  // namespace pax

@@ -74,4 +74,6 @@ SoftmaxOutput GShardSharedEmbeddingSoftmax::fprop(const SoftmaxInputs& in) const
   return out;
 }
 
+template const config::ConfigType& config::type_of<GShardSharedEmbeddingSoftmax::Config>();
+
 }  // namespace pax

@@ -45,5 +45,6 @@ class GShardSharedEmbeddingSoftmax final : public Softmax {
   const Config config_;
   Child<Linear> embedding_;
 };
+extern template const config::ConfigType& config::type_of<GShardSharedEmbeddingSoftmax::Config>();
 
 }  // namespace pax

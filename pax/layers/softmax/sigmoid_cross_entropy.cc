@@ -76,4 +76,6 @@ SoftmaxOutput SigmoidCrossEntropy::fprop(const SoftmaxInputs& in) const {
   return out;
 }
 
+template const config::ConfigType& config::type_of<SigmoidCrossEntropy::Config>();
+
 }  // namespace pax

@@ -39,5 +39,6 @@ class SigmoidCrossEntropy final : public Softmax {
   const Config config_;
   Child<Layer> logits_ffn_;
 };
+extern template const config::ConfigType& config::type_of<SigmoidCrossEntropy::Config>();
 
 }  // namespace pax

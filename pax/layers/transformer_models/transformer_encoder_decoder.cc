@@ -147,4 +147,6 @@ Tensor TransformerEncoderDecoder::extend_step(const SequenceStep& step) const {
   return softmax_->get_logits(decoder_ln_ ? decoder_ln_->fprop(decoded) : decoded);
 }
 
+template const config::ConfigType& config::type_of<TransformerEncoderDecoder::Config>();
+
 }  // namespace pax

@@ -110,5 +110,6 @@ class TransformerEncoderDecoder final : public SequenceModelLayer {
   Child<TransformerStack> encoder_, decoder_;
   Child<Softmax> softmax_;
 };
+extern template const config::ConfigType& config::type_of<TransformerEncoderDecoder::Config>();
 
 }  // namespace pax

@@ -157,4 +157,6 @@ Tensor TransformerLm::extend_step(const LmStep& step) const {
   return softmax_->get_logits(x);
 }
 
+template const config::ConfigType& config::type_of<TransformerLm::Config>();
+
 }  // namespace pax

@@ -112,5 +112,6 @@ class TransformerLm final : public LanguageModelLayer {
   Child<TransformerStack> transformer_;
   Child<Softmax> softmax_;
 };
+extern template const config::ConfigType& config::type_of<TransformerLm::Config>();
 
 }  // namespace pax

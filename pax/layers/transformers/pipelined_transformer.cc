@@ -51,4 +51,6 @@ Tensor PipelinedTransformer::fprop(const StackInputs& inputs) const {
   return shard(out, "final_out");
 }
 
+template const config::ConfigType& config::type_of<PipelinedTransformer::Config>();
+
 }  // namespace pax

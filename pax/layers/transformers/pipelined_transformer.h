@@ -50,5 +50,6 @@ class PipelinedTransformer final : public TransformerStack {
   const RepeatLoop loop_;
   Child<TransformerStack> body_;
 };
+extern template const config::ConfigType& config::type_of<PipelinedTransformer::Config>();
 
 }  // namespace pax

@@ -144,4 +144,6 @@ Tensor StackedTransformer::extend_step(const StackStep& step) const {
   return x;
 }
 
+template const config::ConfigType& config::type_of<StackedTransformer::Config>();
+
 }  // namespace pax

@@ -98,5 +98,6 @@ class StackedTransformer final : public TransformerStack {
   std::vector<Child<TransformerLayer>> layers_;
   Child<Layer> input_dropout_;
 };
+extern template const config::ConfigType& config::type_of<StackedTransformer::Config>();
 
 }  // namespace pax

@@ -81,4 +81,7 @@ Tensor StackedTransformerRepeated::extend_step(const StackStep& step) const {
   return x;
 }
 
+template const config::ConfigType& config::type_of<StackedTransformerRepeated::Config>();
+template const config::ConfigType& config::type_of<PipelineCompatibleStackedTransformerRepeated::Config>();
+
 }  // namespace pax

@@ -50,6 +50,7 @@ class StackedTransformerRepeated : public TransformerStack {
   const RepeatLoop loop_;
   Child<TransformerStack> block_;
 };
+extern template const config::ConfigType& config::type_of<StackedTransformerRepeated::Config>();
 
 /// The same with the names of a pipeline's weights, so that what one has trained the other can decode (praxis
 /// transformers.PipelineCompatibleStackedTransformerRepeated).
@@ -68,5 +69,6 @@ class PipelineCompatibleStackedTransformerRepeated final : public StackedTransfo
   };
   using StackedTransformerRepeated::StackedTransformerRepeated;
 };
+extern template const config::ConfigType& config::type_of<PipelineCompatibleStackedTransformerRepeated::Config>();
 
 }  // namespace pax

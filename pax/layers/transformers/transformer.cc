@@ -125,4 +125,6 @@ Tensor Transformer::extend_step(const TransformerStep& step) const {
   return ff_layer_ ? ff_layer_->fprop({.x = y}) : y;
 }
 
+template const config::ConfigType& config::type_of<Transformer::Config>();
+
 }  // namespace pax

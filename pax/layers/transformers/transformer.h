@@ -113,5 +113,6 @@ class Transformer final : public TransformerLayer {
   Child<StochasticResidual> residual_droppath_;
   Child<TransformerFfn> ff_layer_;
 };
+extern template const config::ConfigType& config::type_of<Transformer::Config>();
 
 }  // namespace pax

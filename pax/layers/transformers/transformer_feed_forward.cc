@@ -120,4 +120,6 @@ Tensor TransformerFeedForward::fprop(const FeedForwardInputs& inputs) const {
   return shard_rows(y, "ffn1");
 }
 
+template const config::ConfigType& config::type_of<TransformerFeedForward::Config>();
+
 }  // namespace pax

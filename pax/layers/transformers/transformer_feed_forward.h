@@ -88,5 +88,6 @@ class TransformerFeedForward final : public TransformerFfn {
   Child<Layer> ffn_layer1_, ffn_layer1_gate_, ffn_layer2_, relu_dropout_, residual_dropout_;
   Child<StochasticResidual> residual_droppath_;
 };
+extern template const config::ConfigType& config::type_of<TransformerFeedForward::Config>();
 
 }  // namespace pax

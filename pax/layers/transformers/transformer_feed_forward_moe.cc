@@ -213,4 +213,6 @@ Tensor TransformerFeedForwardMoe::fprop(const FeedForwardInputs& inputs) const {
   return y;
 }
 
+template const config::ConfigType& config::type_of<TransformerFeedForwardMoe::Config>();
+
 }  // namespace pax

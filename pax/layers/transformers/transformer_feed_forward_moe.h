@@ -107,5 +107,6 @@ class TransformerFeedForwardMoe final : public TransformerFfn {
   Child<EinsumOp> dispatch_einsum_, ffn2_einsum_, combine_einsum_;
   Child<EinsumGatedOp> gated_ffn1_einsum_;
 };
+extern template const config::ConfigType& config::type_of<TransformerFeedForwardMoe::Config>();
 
 }  // namespace pax

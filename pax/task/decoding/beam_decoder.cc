@@ -186,4 +186,6 @@ Tree<Tensor> BeamDecoder::decode(const DecodeModel& model, const DecodeInputs& i
   return BeamSearch(model, config_, inputs).run();
 }
 
+template const config::ConfigType& config::type_of<BeamDecoder::Config>();
+
 }  // namespace pax

@@ -34,5 +34,6 @@ class BeamDecoder final : public Decoder {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<BeamDecoder::Config>();
 
 }  // namespace pax

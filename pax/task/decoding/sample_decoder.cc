@@ -234,4 +234,7 @@ Tree<Tensor> SampleDecoder::decode(const DecodeModel& model, const DecodeInputs&
   return sample_decode(model, config_, options, inputs);
 }
 
+template const config::ConfigType& config::type_of<GreedyDecoder::Config>();
+template const config::ConfigType& config::type_of<SampleDecoder::Config>();
+
 }  // namespace pax

@@ -20,6 +20,7 @@ class GreedyDecoder final : public Decoder {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<GreedyDecoder::Config>();
 
 /// Writes on with tokens drawn at random, several times for each prompt if wanted (praxis
 /// decoder_hparams.SampleDecoderHParams). Rows of the batch may carry their own `temperature`,
@@ -74,6 +75,7 @@ class SampleDecoder final : public Decoder {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<SampleDecoder::Config>();
 
 /// What the two have in common (praxis sample_decode.sample_decode).
 struct SampleOptions {

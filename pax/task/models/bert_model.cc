@@ -82,4 +82,7 @@ ModelOutput BertModel::compute_loss(const Tree<Tensor>& batch) const {
   return output;
 }
 
+template const config::ConfigType& config::type_of<MaskedLmDataAugmenter::Config>();
+template const config::ConfigType& config::type_of<BertModel::Config>();
+
 }  // namespace pax

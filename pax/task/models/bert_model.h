@@ -37,6 +37,7 @@ class MaskedLmDataAugmenter final : public Layer {
  private:
   const Config config_;
 };
+extern template const config::ConfigType& config::type_of<MaskedLmDataAugmenter::Config>();
 
 /// A model trained to find hidden tokens (praxis models.BertModel). Batch: `labels` (the tokens), `paddings`,
 /// `segment_ids`, `segment_pos` [B, T]; `masked_ids` and `masked_pos` when tokens are hidden already.
@@ -67,5 +68,6 @@ class BertModel final : public BaseModel {
   Child<LanguageModelLayer> lm_;
   Child<MaskedLmDataAugmenter> mlm_augmenter_;
 };
+extern template const config::ConfigType& config::type_of<BertModel::Config>();
 
 }  // namespace pax

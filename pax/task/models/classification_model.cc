@@ -83,4 +83,7 @@ ModelOutput ClassificationMLPModel::compute_loss(const Tree<Tensor>& batch) cons
   return output;
 }
 
+template const config::ConfigType& config::type_of<ClassificationModel::Config>();
+template const config::ConfigType& config::type_of<ClassificationMLPModel::Config>();
+
 }  // namespace pax

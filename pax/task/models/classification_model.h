@@ -35,6 +35,7 @@ class ClassificationModel final : public BaseModel {
   Child<Layer> network_;
   Child<Softmax> softmax_;
 };
+extern template const config::ConfigType& config::type_of<ClassificationModel::Config>();
 
 /// Embedding, feed-forward layers, softmax (praxis models.ClassificationMLPModel). Batch: `ids`, `labels`, `weights`
 /// [B, T].
@@ -60,5 +61,6 @@ class ClassificationMLPModel final : public BaseModel {
   Child<Layer> mlp_layers_0_;
   Child<Softmax> softmax_;
 };
+extern template const config::ConfigType& config::type_of<ClassificationMLPModel::Config>();
 
 }  // namespace pax

@@ -91,4 +91,6 @@ Tree<Tensor> SequenceModel::decode(const Tree<Tensor>& batch) const {
   return config_.decoder_tpl.build()->decode(SequenceDecodeModel(*model_, scope(), source), prompts);
 }
 
+template const config::ConfigType& config::type_of<SequenceModel::Config>();
+
 }  // namespace pax

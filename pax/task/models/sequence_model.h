@@ -38,5 +38,6 @@ class SequenceModel final : public BaseModel {
   const Config config_;
   Child<SequenceModelLayer> model_;
 };
+extern template const config::ConfigType& config::type_of<SequenceModel::Config>();
 
 }  // namespace pax
