@@ -15,7 +15,7 @@ class BaseLinear : public Layer {
 };
 
 /// y = x w over the last axis: [..., input_dims] -> [..., output_dims] (praxis linears.Linear).
-class Linear final : public BaseLinear {
+class Linear : public BaseLinear {
  public:
   struct Config : LayerConfig {
     using Product = Linear;
@@ -38,10 +38,13 @@ class Linear final : public BaseLinear {
   Tensor fprop(Tensor x) const override;
   Tensor weight() const override { return w_; }
 
+ protected:
+  Tensor w_;  ///< [input_dims, output_dims]; what derives from it may add to it
+
  private:
-  Tensor w_;  ///< [input_dims, output_dims]
   Child<EinsumOp> einsum_;
 };
+extern template const config::ConfigType& config::type_of<Linear::Config>();
 
 /// x + b over the last axis (praxis linears.Bias).
 class Bias final : public Layer {
@@ -65,6 +68,7 @@ class Bias final : public Layer {
  private:
   Tensor b_;  ///< [dims]
 };
+extern template const config::ConfigType& config::type_of<Bias::Config>();
 
 /// Splits of a Bias that is added to what `activation_mapping` splits as "out"; empty when that says nothing.
 std::map<std::string, SplitDims> bias_split(const std::map<std::string, SplitDims>& activation_mapping);
@@ -109,6 +113,7 @@ class FeedForward final : public Layer {
   Child<BaseLinear> linear_;
   Child<Layer> bias_, activation_;  ///< bias_ is empty without has_bias
 };
+extern template const config::ConfigType& config::type_of<FeedForward::Config>();
 
 /// `num_layers` feed-forward layers, one after the other (praxis linears.MLPBlock): the first takes
 /// `ff_tpl.input_dims`, the last gives `ff_tpl.output_dims`, between them are `hidden_dims`.
@@ -137,5 +142,6 @@ class MLPBlock final : public Layer {
  private:
   std::vector<Child<Layer>> layers_;
 };
+extern template const config::ConfigType& config::type_of<MLPBlock::Config>();
 
 }  // namespace pax

@@ -1,6 +1,7 @@
 #include "pax/layers/registry.h"
 
 #include "pax/layers/activations.h"
+#include "pax/layers/adapters.h"
 #include "pax/layers/attention/dot_product_attention_xl.h"
 #include "pax/layers/attention/grouped_query_attention.h"
 #include "pax/layers/attention/local_self_attention.h"
@@ -12,20 +13,25 @@
 #include "pax/layers/einsum.h"
 #include "pax/layers/embedding.h"
 #include "pax/layers/linears.h"
+#include "pax/layers/lora.h"
 #include "pax/layers/losses.h"
 #include "pax/layers/normalizations.h"
 #include "pax/layers/positions.h"
 #include "pax/layers/repeats.h"
 #include "pax/layers/rnn/frnn.h"
+#include "pax/layers/scaled_rotary.h"
 #include "pax/layers/softmax/full_softmax.h"
 #include "pax/layers/softmax/gshard_softmax.h"
 #include "pax/layers/softmax/sigmoid_cross_entropy.h"
 #include "pax/layers/stacking_over_time.h"
 #include "pax/layers/stochastics.h"
+#include "pax/layers/token_counter.h"
 #include "pax/layers/transformer_models/transformer_encoder_decoder.h"
 #include "pax/layers/transformer_models/transformer_lm.h"
 #include "pax/layers/transformers/pipelined_transformer.h"
 #include "pax/layers/transformers/stacked_transformer_repeated.h"
+#include "pax/layers/vision/resnet.h"
+#include "pax/layers/vision/vit.h"
 #include "pax/layers/weight_norms.h"
 
 namespace pax {
@@ -88,6 +94,23 @@ void register_convolutions(config::Registry& registry) {
   registry.add<Pooling1D::Config>();
 }
 
+void register_vision(config::Registry& registry) {
+  registry.add<ResNetBlock::Config>();
+  registry.add<ResNetBasicBlock::Config>();
+  registry.add<ResNet::Config>();
+  registry.add<VitEntryLayers::Config>();
+  registry.add<VitExitLayers::Config>();
+  registry.add<VisionTransformer::Config>();
+}
+
+void register_adapters(config::Registry& registry) {
+  registry.add<LoraLinear::Config>();
+  registry.add<LoraAttentionProjection::Config>();
+  registry.add<LoraCombinedQKVProjection::Config>();
+  registry.add<MultitaskResidualAdapter::Config>();
+  registry.add<AdaptedTransformerFeedForward::Config>();
+}
+
 void register_rnn(config::Registry& registry) {
   registry.add<LstmCellSimple::Config>();
   registry.add<LayerNormalizedLstmCellSimple::Config>();
@@ -100,6 +123,7 @@ void register_rnn(config::Registry& registry) {
 
 void register_embeddings(config::Registry& registry) {
   registry.add<Embedding::Config>();
+  registry.add<TokenCounter::Config>();
   registry.add<FullSoftmax::Config>();
   registry.add<SharedEmbeddingSoftmax::Config>();
   registry.add<NClassMajorSharedEmbeddingSoftmax::Config>();
@@ -110,6 +134,7 @@ void register_embeddings(config::Registry& registry) {
   registry.add<PositionalEmbedding2D::Config>();
   registry.add<TrainablePositionalEmbedding::Config>();
   registry.add<RotaryPositionalEmbedding::Config>();
+  registry.add<ScaledRotaryPositionalEmbedding::Config>();
 }
 
 void register_attention(config::Registry& registry) {
@@ -148,6 +173,8 @@ void register_layers(config::Registry& registry) {
   register_activations(registry);
   register_normalizations(registry);
   register_convolutions(registry);
+  register_vision(registry);
+  register_adapters(registry);
   register_rnn(registry);
   register_embeddings(registry);
   register_attention(registry);

@@ -1,7 +1,9 @@
+#include "pax/layers/adapters.h"
 #include "pax/layers/losses.h"
 #include "pax/layers/normalizations.h"
 #include "pax/layers/positions.h"
 #include "pax/layers/softmax/softmax.h"
+#include "pax/layers/token_counter.h"
 #include "tests/golden/layer_call.h"
 
 namespace pax::golden {
@@ -38,6 +40,17 @@ Outputs call_rotary(const RotaryPositionalEmbedding& layer, const LayerCall& cal
   return {{"out", layer.fprop(call.in("inputs"), call.in("position"))}};
 }
 
+Outputs call_token_counter(const TokenCounter& layer, const LayerCall& call) {
+  layer.count(call.in("paddings"));
+  return {};
+}
+
+Outputs call_adapter(const MultitaskResidualAdapter& layer, const LayerCall& call) {
+  const AdapterInputs inputs{.x = call.in("inputs"), .paddings = call.in("paddings"), .tasks = call.in("tasks")};
+  const bool alone = call.text().find("add_residual=False") != std::string_view::npos;
+  return {{"out", alone ? layer.residual(inputs) : layer.fprop(inputs)}};
+}
+
 Outputs call_bi_tempered(const BiTemperedLoss& layer, const LayerCall& call) {
   return {{"out", layer.fprop(call.in("logits"), call.in("labels"))}};
 }
@@ -47,6 +60,8 @@ constexpr LayerBinder kBinders[] = {binder<BaseNormalization, call_normalization
                                     binder<BasePositionalEmbedding, call_positions>(),
                                     binder<RotaryPositionalEmbedding, call_rotary>(),
                                     binder<BiTemperedLoss, call_bi_tempered>(),
+                                    binder<TokenCounter, call_token_counter>(),
+                                    binder<MultitaskResidualAdapter, call_adapter>(),
                                     // Last: what fits no other.
                                     {[](const Layer&) { return true; },
                                      [](const Layer& layer, const LayerCall& call) {

@@ -86,6 +86,8 @@ int run(const Options& options) {
       find_cases(from_environment != nullptr ? from_environment : PAX_SOURCE_DIR "/tests/golden");
   std::erase_if(cases, [&](const CaseFile& file) { return !wanted(file, options); });
 
+  // Programs are tiny: compiling them is all the work. Read by the plugin when it is loaded.
+  setenv("XLA_FLAGS", "--xla_backend_optimization_level=0", 0);
   config::Registry registry;
   register_layers(registry);
   register_optim(registry);

@@ -6,7 +6,7 @@ namespace pax {
 
 /// Into heads, [..., input_dim] -> [..., num_heads, dim_per_head], or back out of them (praxis
 /// attentions.AttentionProjection).
-class AttentionProjection final : public Layer {
+class AttentionProjection : public Layer {
  public:
   struct Config : LayerConfig {
     using Product = AttentionProjection;
@@ -39,17 +39,21 @@ class AttentionProjection final : public Layer {
   AttentionProjection(const Config& config, const Scope& scope);
   Tensor fprop(Tensor x) const override;
 
+ protected:
+  Tensor w_;  ///< [D, N, H], or [N, H, D]; N and H may be one. What derives from it may add to it
+
  private:
   const Config config_;
   const Child<EinsumOp> einsum_;
-  Tensor w_;  ///< [D, N, H], or [N, H, D]; N and H may be one
   Tensor b_;  ///< [N, H], of an output projection [D]; null when unused
 };
+extern template const config::ConfigType& config::type_of<AttentionProjection::Config>();
 
 /// Queries, keys and values of self-attention from one weight [3, D, N, H] (praxis
 /// attentions.CombinedQKVProjectionLayer).
-class CombinedQKVProjectionLayer final : public Layer {
+class CombinedQKVProjectionLayer : public Layer {
  public:
+  using Interface = CombinedQKVProjectionLayer;
   struct Config : LayerConfig {
     using Product = CombinedQKVProjectionLayer;
     static constexpr std::string_view kName = "praxis.layers.CombinedQKVProjectionLayer";
@@ -80,12 +84,15 @@ class CombinedQKVProjectionLayer final : public Layer {
   CombinedQKVProjectionLayer(const Config& config, const Scope& scope);
   Heads project(Tensor x) const;
 
+ protected:
+  Tensor w_;  ///< [3, D, N, H]; what derives from it may add to it
+
  private:
   const Config config_;
   const Child<EinsumOp> einsum_;
-  Tensor w_;  ///< [3, D, N, H]
   Tensor b_;  ///< [3, N, H]; null when unused
 };
+extern template const config::ConfigType& config::type_of<CombinedQKVProjectionLayer::Config>();
 
 /// Keys or values that all heads share: [..., input_dim] -> [..., output_dim] (praxis
 /// multi_query_attention.OneHeadedAttentionProjection).
@@ -116,5 +123,6 @@ class OneHeadedAttentionProjection final : public Layer {
   Tensor w_;  ///< [D, H]
   Tensor b_;  ///< [H]; null when unused
 };
+extern template const config::ConfigType& config::type_of<OneHeadedAttentionProjection::Config>();
 
 }  // namespace pax

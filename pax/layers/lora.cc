@@ -1,0 +1,44 @@
+#include "pax/layers/lora.h"
+
+#include "pax/ops/dot.h"
+#include "pax/ops/elementwise.h"
+#include "pax/ops/reshape.h"
+
+namespace pax {
+namespace {
+
+/// `w` plus the product of the thin weights [input, rank] and [output, rank], which it declares in `scope`.
+Tensor adapted(Tensor w, const LoraConfig& config, const Scope& scope, const Shape& input, const Shape& output,
+               std::optional<WeightInit> otherwise = {}) {
+  const auto thin = [&](const Shape& shape) {
+    Shape with_rank = shape;
+    with_rank.push_back(config.rank);
+    return with_rank;
+  };
+  const Tensor a =
+      scope.param("lora_a", {.shape = thin(input), .init = config.lora_init ? config.lora_init : otherwise});
+  const Tensor b = scope.param("lora_b", {.shape = thin(output), .init = WeightInit::constant(0.0)});
+  return w + reshape(einsum("...dr,...nr->...dn", a, b), w.shape());
+}
+
+}  // namespace
+
+LoraLinear::LoraLinear(const Config& config, const Scope& scope) : Linear(config, scope) {
+  w_ = adapted(w_, config, this->scope(), {config.input_dims}, {config.output_dims}, config.weight_init);
+}
+
+LoraAttentionProjection::LoraAttentionProjection(const Config& config, const Scope& scope)
+    : AttentionProjection(config, scope) {
+  w_ = adapted(w_, config, this->scope(), {config.input_dim}, {config.dim_per_head * config.num_heads});
+}
+
+LoraCombinedQKVProjection::LoraCombinedQKVProjection(const Config& config, const Scope& scope)
+    : CombinedQKVProjectionLayer(config, scope) {
+  w_ = adapted(w_, config, this->scope(), {3, config.input_dim}, {3, config.dim_per_head * config.num_heads});
+}
+
+template const config::ConfigType& config::type_of<LoraLinear::Config>();
+template const config::ConfigType& config::type_of<LoraAttentionProjection::Config>();
+template const config::ConfigType& config::type_of<LoraCombinedQKVProjection::Config>();
+
+}  // namespace pax
