@@ -15,14 +15,19 @@
 #include "pax/layers/linears.h"
 #include "pax/layers/lora.h"
 #include "pax/layers/losses.h"
+#include "pax/layers/masked_lm_head.h"
+#include "pax/layers/ngrammer/ngrammer.h"
 #include "pax/layers/normalizations.h"
 #include "pax/layers/positions.h"
 #include "pax/layers/repeats.h"
 #include "pax/layers/rnn/frnn.h"
 #include "pax/layers/scaled_rotary.h"
+#include "pax/layers/sequential.h"
 #include "pax/layers/softmax/full_softmax.h"
 #include "pax/layers/softmax/gshard_softmax.h"
 #include "pax/layers/softmax/sigmoid_cross_entropy.h"
+#include "pax/layers/speech/conformer.h"
+#include "pax/layers/ssm/ssm_transformer.h"
 #include "pax/layers/stacking_over_time.h"
 #include "pax/layers/stochastics.h"
 #include "pax/layers/token_counter.h"
@@ -31,6 +36,7 @@
 #include "pax/layers/transformers/pipelined_transformer.h"
 #include "pax/layers/transformers/stacked_transformer_repeated.h"
 #include "pax/layers/vision/resnet.h"
+#include "pax/layers/vision/vanilla_net.h"
 #include "pax/layers/vision/vit.h"
 #include "pax/layers/weight_norms.h"
 
@@ -51,6 +57,7 @@ void register_basics(config::Registry& registry) {
   registry.add<Dropout::Config>();
   registry.add<StochasticResidual::Config>();
   registry.add<Repeat::Config>();
+  registry.add<Sequential::Config>();
 }
 
 void register_activations(config::Registry& registry) {
@@ -98,7 +105,10 @@ void register_vision(config::Registry& registry) {
   registry.add<ResNetBlock::Config>();
   registry.add<ResNetBasicBlock::Config>();
   registry.add<ResNet::Config>();
+  registry.add<VanillaBlock::Config>();
+  registry.add<VanillaNet::Config>();
   registry.add<VitEntryLayers::Config>();
+  registry.add<FirstToken::Config>();
   registry.add<VitExitLayers::Config>();
   registry.add<VisionTransformer::Config>();
 }
@@ -109,6 +119,20 @@ void register_adapters(config::Registry& registry) {
   registry.add<LoraCombinedQKVProjection::Config>();
   registry.add<MultitaskResidualAdapter::Config>();
   registry.add<AdaptedTransformerFeedForward::Config>();
+}
+
+void register_speech_and_states(config::Registry& registry) {
+  registry.add<DotProductAttentionWithContext::Config>();
+  registry.add<DotProductAttentionWithContextXL::Config>();
+  registry.add<SelfAttentionWithNormAndResidual::Config>();
+  registry.add<Conformer::Config>();
+  registry.add<SSM::Config>();
+  registry.add<S5::Config>();
+  registry.add<SSMTransformer::Config>();
+  registry.add<SSMGated::Config>();
+  registry.add<VectorQuantization::Config>();
+  registry.add<Ngrammer::Config>();
+  registry.add<VQNgrammer::Config>();
 }
 
 void register_rnn(config::Registry& registry) {
@@ -123,6 +147,7 @@ void register_rnn(config::Registry& registry) {
 
 void register_embeddings(config::Registry& registry) {
   registry.add<Embedding::Config>();
+  registry.add<MaskedLmHead::Config>();
   registry.add<TokenCounter::Config>();
   registry.add<FullSoftmax::Config>();
   registry.add<SharedEmbeddingSoftmax::Config>();
@@ -175,6 +200,7 @@ void register_layers(config::Registry& registry) {
   register_convolutions(registry);
   register_vision(registry);
   register_adapters(registry);
+  register_speech_and_states(registry);
   register_rnn(registry);
   register_embeddings(registry);
   register_attention(registry);

@@ -98,8 +98,10 @@ void Scope::add_aux_loss(std::string_view name, Tensor value, Tensor weight) con
   sides.push_back({"aux_loss_weight", join_path(path_, name), weight});
 }
 
-void Scope::add_summary(std::string_view name, Tensor value) const {
-  graph().block(graph().current_block()).sides.push_back({"summary", join_path(path_, name), value});
+void Scope::add_summary(std::string_view name, Tensor value) const { add_side_result("summary", name, value); }
+
+void Scope::add_side_result(std::string_view channel, std::string_view name, Tensor value) const {
+  graph().block(graph().current_block()).sides.push_back({std::string(channel), join_path(path_, name), value});
 }
 
 void Scope::update(std::string_view name, Tensor value) const {

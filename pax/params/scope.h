@@ -82,6 +82,8 @@ class Scope {
   /// they are stacked. A null weight is 1.
   void add_aux_loss(std::string_view name, Tensor value, Tensor weight = {}) const;
   void add_summary(std::string_view name, Tensor value) const;
+  /// Anything else that a layer around this one looks for, by channel.
+  void add_side_result(std::string_view channel, std::string_view name, Tensor value) const;
   /// The next value of variable `name` of this layer, in its stored dtype.
   void update(std::string_view name, Tensor value) const;
 

@@ -31,7 +31,17 @@ GroupedQueryAttention::GroupedQueryAttention(const Config& config, const Scope& 
   key_ = projection("key", config.num_kv_heads, Direction::kIn);
   value_ = projection("value", config.num_kv_heads, Direction::kIn);
   post_ = projection("post", config.num_heads, Direction::kOut);
-  if (config.rope_min_max_timescales) {
+  if (config.ln_tpl) {
+    auto tpl = config.ln_tpl.clone_unshared();
+    tpl.set("dim", config.dim_per_head);
+    layer_norm_q_ = child("layer_norm_q", tpl);
+    layer_norm_k_ = child("layer_norm_k", tpl);
+  }
+  if (config.rotary_position_emb_tpl) {
+    auto tpl = config.rotary_position_emb_tpl.clone();
+    tpl.set("embedding_dims", config.dim_per_head);
+    rope_ = child("rope", tpl);
+  } else if (config.rope_min_max_timescales) {
     RotaryPositionalEmbedding::Config rope;
     rope.min_timescale = (*config.rope_min_max_timescales)[0];
     rope.max_timescale = (*config.rope_min_max_timescales)[1];
@@ -63,7 +73,8 @@ GroupedQueryAttention::Projection GroupedQueryAttention::projection(std::string_
   }
   const Scope place = scope().child(name);
   Projection projection{.w = place.param("w", spec), .b = {}};
-  if (config_.use_bias) projection.b = place.param("b", bias);
+  const bool has_bias = into ? config_.use_bias : config_.use_post_bias.value_or(config_.use_bias);
+  if (has_bias) projection.b = place.param("b", bias);
   return projection;
 }
 
@@ -75,7 +86,14 @@ Tensor GroupedQueryAttention::into_heads(std::string_view name, Tensor x, const 
   return checkpoint_name(one ? expand_dims(y, 2) : y, std::string(name) + "_proj");
 }
 
-Tensor GroupedQueryAttention::rotate(Tensor x, Tensor position) const { return rope_ ? rope_->fprop(x, position) : x; }
+Tensor GroupedQueryAttention::place(const Child<Layer>& norm, Tensor x, Tensor position) const {
+  if (norm) x = norm->fprop(x);
+  return rope_ ? rope_->fprop(x, position) : x;
+}
+
+Tensor GroupedQueryAttention::within_window(Tensor mask, Tensor first_query) const {
+  return config_.local_window_size ? pax::within_window(mask, *config_.local_window_size, first_query, 0) : mask;
+}
 
 GroupedQueryAttention::Context GroupedQueryAttention::attend(Tensor query_btnh, Tensor key_bskh, Tensor value_bskh,
                                                              Tensor mask) const {
@@ -106,25 +124,26 @@ AttentionOutput GroupedQueryAttention::fprop(const AttentionInputs& inputs) cons
   Tensor query = into_heads("query", shard(inputs.query_btd, "btd"), query_);
   Tensor key = into_heads("key", shard(inputs.key_bsd, "btd"), key_);
   Tensor value = into_heads("value", shard(inputs.value_bsd, "btd"), value_);
-  query = rotate(shard(query, "btnh"), inputs.query_segment_pos);
-  key = rotate(shard(key, "bskh"), inputs.key_segment_pos);
+  query = place(layer_norm_q_, shard(query, "btnh"), inputs.query_segment_pos);
+  key = place(layer_norm_k_, shard(key, "bskh"), inputs.key_segment_pos);
   value = shard(value, "bskh");
   keep(inputs.cache, "key_state", key);
   keep(inputs.cache, "value_state", value);
-  const Context context = attend(query, key, value, inputs.mask);
+  const Context context = attend(query, key, value, within_window(inputs.mask, {}));
   return {.encoded_btd = out_of_heads(context.encoded), .probs = context.probs};
 }
 
 Tensor GroupedQueryAttention::extend_step(const AttentionStep& step) const {
   const Tensor x = expand_dims(step.query_bd, 1);
   const Tensor position = step.segment_pos ? step.segment_pos : broadcast_to(step.time_step, {step.query_bd.dim(0)});
-  const Tensor query = rotate(into_heads("query", x, query_), expand_dims(position, 1));
+  const Tensor query = place(layer_norm_q_, into_heads("query", x, query_), expand_dims(position, 1));
   if (step.kind == AttentionStep::Kind::kSelf) {
-    const Tensor key = rotate(into_heads("key", x, key_), expand_dims(position, 1));
+    const Tensor key = place(layer_norm_k_, into_heads("key", x, key_), expand_dims(position, 1));
     extend(step, "key_state", squeeze(key, {1}));
     extend(step, "value_state", squeeze(into_heads("value", x, value_), {1}));
   }
-  const Context context = attend(query, kept(step, "key_state"), kept(step, "value_state"), expand_dims(step.mask, 1));
+  const Tensor mask = within_window(expand_dims(step.mask, 1), step.time_step);
+  const Context context = attend(query, kept(step, "key_state"), kept(step, "value_state"), mask);
   return squeeze(out_of_heads(context.encoded), {1});
 }
 

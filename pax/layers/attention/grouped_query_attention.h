@@ -26,6 +26,10 @@ class GroupedQueryAttention final : public Attention {
     bool use_bias = true;
     double atten_logit_cap = 0.0;
     std::optional<std::array<int64_t, 2>> rope_min_max_timescales;
+    Tpl<RotaryPositionalEmbedding> rotary_position_emb_tpl;
+    Tpl<Layer> ln_tpl;
+    std::optional<bool> use_post_bias;
+    std::optional<std::array<int64_t, 2>> local_window_size;
     static void fields(auto& self, auto&& visit) {
       LayerConfig::fields(self, visit);
       visit("input_dim", self.input_dim, "Size of the inputs.");
@@ -38,6 +42,10 @@ class GroupedQueryAttention final : public Attention {
       visit("use_bias", self.use_bias, "Of the projections.");
       visit("atten_logit_cap", self.atten_logit_cap, "Logits stay within this by tanh; 0: no cap.");
       visit("rope_min_max_timescales", self.rope_min_max_timescales, "Of rotary positions; unset: none.");
+      visit("rotary_position_emb_tpl", self.rotary_position_emb_tpl, "In place of rope_min_max_timescales.");
+      visit("ln_tpl", self.ln_tpl, "Normalises queries and keys of each head, before they turn.");
+      visit("use_post_bias", self.use_post_bias, "Of the output projection; use_bias when unset.");
+      visit("local_window_size", self.local_window_size, "Positions seen to the left and to the right.");
     }
   };
   GroupedQueryAttention(const Config& config, const Scope& scope);
@@ -54,7 +62,9 @@ class GroupedQueryAttention final : public Attention {
   Projection projection(std::string_view name, int64_t num_heads, Direction direction) const;
   /// [B, T, K, H], also with one head.
   Tensor into_heads(std::string_view name, Tensor x, const Projection& projection) const;
-  Tensor rotate(Tensor x, Tensor position) const;
+  /// Queries or keys normalised and turned.
+  Tensor place(const Child<Layer>& norm, Tensor x, Tensor position) const;
+  Tensor within_window(Tensor mask, Tensor first_query) const;
   struct Context {
     Tensor encoded, probs;
   };
@@ -64,7 +74,7 @@ class GroupedQueryAttention final : public Attention {
   const Config config_;
   Projection query_, key_, value_, post_;
   Child<RotaryPositionalEmbedding> rope_;
-  Child<Layer> dropout_;
+  Child<Layer> layer_norm_q_, layer_norm_k_, dropout_;
 };
 extern template const config::ConfigType& config::type_of<GroupedQueryAttention::Config>();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pax/layers/attention/attention.h"
 #include "pax/ops/broadcast.h"
 #include "pax/ops/constant.h"
 #include "pax/ops/convert.h"
@@ -70,6 +71,15 @@ Tensor merge_masks(Tensor a, Tensor b) {
             to_string(a.type()) + " and " + to_string(b.type()) + " must have equal dimensions after the batch");
   }
   return minimum(a, b);
+}
+
+Tensor within_window(Tensor mask, const std::array<int64_t, 2>& window, Tensor first_query, int64_t first_key) {
+  const auto [left, right] = window;
+  const TensorType index{DType::kS32, {1, 1, mask.dim(2), mask.dim(3)}};
+  Tensor ahead = iota(mask.graph(), index, 3) - iota(mask.graph(), index, 2) + static_cast<double>(first_key);
+  ahead = first_query ? ahead - step_of_rows(first_query, 4) : ahead;
+  const Tensor near = logical_and(ge(ahead, static_cast<double>(-left)), le(ahead, static_cast<double>(right)));
+  return select(near, mask, large_negative_number(mask.dtype()));
 }
 
 Tensor apply_mask(Tensor logits, Tensor mask) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "pax/ir/op.h"
@@ -36,6 +37,10 @@ Tensor paddings_mask(Tensor paddings_bt, DType dtype);
 
 /// What either masks. Of two masks with 1 and with T queries the first also masks the padded queries' own rows.
 Tensor merge_masks(Tensor a, Tensor b);
+
+/// `mask` [1|B, N|1, T, S] without what is further than `window` (positions to the left, to the right) from the query.
+/// Queries count from `first_query` (an integer scalar; null: 0), keys from `first_key`.
+Tensor within_window(Tensor mask, const std::array<int64_t, 2>& window, Tensor first_query, int64_t first_key);
 
 /// Logits with -0.7 * max at masked entries, whatever they were. The mask broadcasts.
 Tensor apply_mask(Tensor logits, Tensor mask);

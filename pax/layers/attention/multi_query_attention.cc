@@ -104,14 +104,8 @@ Tensor MultiQueryDotProductAttention::probabilities(Tensor logits, Tensor mask, 
   return attention_weights(logits, mask, {config_.atten_logit_cap, config_.attention_extra_logit}, dtype);
 }
 
-Tensor MultiQueryDotProductAttention::within_window(Tensor mask, Tensor first_query, int64_t first_key) const {
-  if (!config_.local_window_size) return mask;
-  const auto [left, right] = *config_.local_window_size;
-  const TensorType index{DType::kS32, {1, 1, mask.dim(2), mask.dim(3)}};
-  Tensor ahead = iota(graph(), index, 3) - iota(graph(), index, 2) + static_cast<double>(first_key);
-  ahead = first_query ? ahead - first_query : ahead;
-  const Tensor near = logical_and(ge(ahead, static_cast<double>(-left)), le(ahead, static_cast<double>(right)));
-  return select(near, mask, large_negative_number(mask.dtype()));
+Tensor MultiQueryDotProductAttention::within_window(Tensor mask, Tensor first_query) const {
+  return config_.local_window_size ? pax::within_window(mask, *config_.local_window_size, first_query, 0) : mask;
 }
 
 MultiQueryDotProductAttention::Context MultiQueryDotProductAttention::attend(const Heads& heads) const {
@@ -183,7 +177,7 @@ AttentionOutput MultiQueryDotProductAttention::fprop(const AttentionInputs& inpu
   if (config_.local_window_size && heads.mask.dim(2) == 1) {
     heads.mask = broadcast_to(heads.mask, {heads.mask.dim(0), 1, heads.query.dim(1), heads.mask.dim(3)});
   }
-  heads.mask = within_window(heads.mask, {}, 0);
+  heads.mask = within_window(heads.mask, {});
   Context context = config_.chunked_attn_num_seq_split > 1 ? attend_by_chunks(heads) : attend(heads);
   if (config_.zero_fully_masked) {
     const Tensor seen = sees_something(heads.mask, context.encoded.dtype());
@@ -215,7 +209,7 @@ Tensor MultiQueryDotProductAttention::extend_step(const AttentionStep& step) con
   }
   if (relative_bias_) heads.relative_bias = relative_bias_->bias_of_step(step.time_step, heads.key.dim(1));
   heads.query = expand_dims(scale_query(heads.query), 1);
-  heads.mask = within_window(expand_dims(step.mask, 1), step.time_step, 0);
+  heads.mask = within_window(expand_dims(step.mask, 1), step.time_step);
   Tensor encoded = squeeze(attend(heads).encoded, {1});
   if (config_.zero_fully_masked) {
     const Tensor seen = sees_something(heads.mask, encoded.dtype());  // [1|B, 1, 1]

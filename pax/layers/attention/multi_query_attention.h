@@ -94,7 +94,7 @@ class MultiQueryDotProductAttention final : public Attention {
   Heads project(const AttentionInputs& inputs) const;
   Tensor rotate_keys(Tensor key_bs, Tensor position) const;
   /// The mask [1|B, 1, T, S] without what lies outside of the local window; queries count from `first_query` (null: 0).
-  Tensor within_window(Tensor mask, Tensor first_query, int64_t first_key) const;
+  Tensor within_window(Tensor mask, Tensor first_query) const;
   Context attend(const Heads& heads) const;
   Context attend_by_chunks(const Heads& heads) const;
   /// [B, N, T, S].

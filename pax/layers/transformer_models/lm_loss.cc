@@ -52,4 +52,25 @@ void add_aux_losses(const Scope& scope, LmOutput& output) {
   output.total_loss = output.total_loss + value;
 }
 
+Tensor router_balance_loss(const Scope& scope) {
+  Graph& graph = scope.graph();
+  const std::string inside = scope.path().empty() ? "" : scope.path() + "/";
+  // By value: reductions below are new nodes of the same block.
+  const std::vector<SideResult> sides = graph.block(graph.current_block()).sides;
+  const auto total = [&](std::string_view channel, int64_t rank) {
+    Tensor sum;
+    for (const SideResult& side : sides) {
+      if (side.channel != channel || !side.name.starts_with(inside)) continue;
+      Tensor value = side.value;  // loops have stacked it
+      while (value.rank() > rank) value = reduce_sum(value, {0});
+      sum = sum ? sum + value : value;
+    }
+    return sum;
+  };
+  const Tensor tokens = total("router_tokens", 0);
+  if (!tokens) return {};
+  const Tensor choices = total("router_choices", 1) / tokens, probs = total("router_probs", 1) / tokens;
+  return reduce_sum(choices * probs) * static_cast<double>(probs.dim(0));
+}
+
 }  // namespace pax

@@ -33,4 +33,8 @@ SoftmaxInputs softmax_inputs(Tensor activations, const LmLabels& labels);
 /// Adds to the total every auxiliary loss that layers below `scope` have left.
 void add_aux_losses(const Scope& scope, LmOutput& output);
 
+/// The load-balancing loss of all routers below `scope` together, as if their tokens were of one layer: experts times
+/// the sum over experts of (choices / tokens) * (probabilities / tokens). Null when no router has left its statistics.
+Tensor router_balance_loss(const Scope& scope);
+
 }  // namespace pax

@@ -42,6 +42,16 @@ TransformerLm::TransformerLm(const Config& config, const Scope& scope)
     tpl.set("num_classes", config.vocab_size);
     embedding_lookup_ = child("embedding_lookup", tpl);
   }
+  if (config.token_type_embedding_tpl) {
+    auto tpl = config.token_type_embedding_tpl.clone();
+    tpl.set("input_dims", config.model_dims);
+    token_type_embedding_ = child("token_type_embedding", tpl);
+  }
+  if (config.embedding_ln_tpl) {
+    auto tpl = config.embedding_ln_tpl.clone();
+    tpl.set("dim", config.model_dims);
+    embedding_ln_ = child("embedding_ln", tpl);
+  }
   transformer_ = child("transformer", stack_template());
   if (config.final_ln_tpl) {
     auto tpl = config.final_ln_tpl.clone();
@@ -77,6 +87,14 @@ Tensor TransformerLm::embed(Tensor ids) const {
   return embedding_lookup_ ? embedding_lookup_->fprop(ids) : softmax_->emb_lookup(ids);
 }
 
+Tensor TransformerLm::finish_embedding(Tensor x, Tensor token_types) const {
+  if (token_type_embedding_) {
+    if (!token_types) token_types = full(graph(), {DType::kS32, x.shape().without(-1)}, 0);
+    x = x + token_type_embedding_->fprop(token_types);
+  }
+  return embedding_ln_ ? embedding_ln_->fprop(x) : x;
+}
+
 Tensor TransformerLm::activations(const LmInputs& inputs) const {
   const int64_t batch = inputs.ids_bt.dim(0), length = inputs.ids_bt.dim(1);
   const Tensor real = reduce_sum(1.0 - convert(inputs.paddings_bt, DType::kF32));
@@ -90,6 +108,7 @@ Tensor TransformerLm::activations(const LmInputs& inputs) const {
   }
   Tensor x = embed(inputs.ids_bt);
   if (position_emb_) x = x + position_emb_->embed(length, segment_pos);
+  x = finish_embedding(x, inputs.token_types_bt);
   Tensor mask = inputs.segment_mask;
   if (!mask) {
     mask = config_.model_type == LanguageModelType::kBidirectional
@@ -126,6 +145,7 @@ LmOutput TransformerLm::fprop(const LmInputs& inputs, const LmLabels& labels) co
   output = labelled_loss(softmax_->fprop(softmax_inputs(x, labels)), labels);
   if (config_.entropy_loss_weight) add_entropy_loss(output, labels);
   if (!config_.skip_aux_loss) add_aux_losses(scope(), output);
+  if (config_.router_loss_weight) add_router_loss(output);
   if (config_.record_activations_in_xent_output) output.activations_btd = x;
   if (config_.record_logits_in_xent_output) output.logits = softmax_->get_logits(x);
   return output;
@@ -140,6 +160,13 @@ void TransformerLm::add_entropy_loss(LmOutput& output, const LmLabels& labels) c
   output.total_loss = output.total_loss + output.avg_entropy_loss * *config_.entropy_loss_weight;
 }
 
+void TransformerLm::add_router_loss(LmOutput& output) const {
+  const Tensor loss = router_balance_loss(scope());
+  if (!loss) fail("router_loss_weight needs layers with gating_func dense_topk");
+  scope().add_summary("router_loss", loss);
+  output.total_loss = output.total_loss + loss * *config_.router_loss_weight;
+}
+
 Tensor TransformerLm::extend_step(const LmStep& step) const {
   const int64_t batch = step.ids_b.dim(0);
   Tensor x = embed(step.ids_b);
@@ -147,6 +174,7 @@ Tensor TransformerLm::extend_step(const LmStep& step) const {
     const Tensor position = step.segment_pos_b ? step.segment_pos_b : broadcast_to(step.time_step, {batch});
     x = x + squeeze(position_emb_->embed({}, expand_dims(position, 1)), {1});
   }
+  x = finish_embedding(x, {});
   x = transformer_->extend_step({.x_bd = x,
                                  .time_step = step.time_step,
                                  .segment_pos_b = step.segment_pos_b,

@@ -20,13 +20,14 @@ struct LmInputs {
   Tensor paddings_bt;                     ///< 1 at padding
   Tensor segment_ids_bt, segment_pos_bt;  ///< of packed input; null: what is no padding is one segment
   Tensor causal_bt;                       ///< 1 where causal attention counts, 0 in a prefix; null: everywhere
+  Tensor token_types_bt;                  ///< kinds of tokens, for models that tell them apart; null: all 0
   Tensor segment_mask;  ///< [B, 1, T, T] in place of the one that segments and model type give; may be null
   DecodeCache* cache = nullptr;
 };
 
 struct LmStep {
   Tensor ids_b;
-  Tensor time_step;        ///< i32 scalar: where in the cache this step goes
+  Tensor time_step;        ///< i32: where in the cache this step goes; a scalar, or [B]
   Tensor segment_pos_b;    ///< null: the time step
   Tensor mask;             ///< [1|B, 1, S]; null: causal
   int64_t max_length = 0;  ///< S
@@ -74,6 +75,9 @@ class TransformerLm final : public LanguageModelLayer {
     bool record_activations_in_xent_output = false;
     bool record_logits_in_xent_output = false;
     std::optional<double> entropy_loss_weight;
+    std::optional<double> router_loss_weight;
+    Tpl<Layer> token_type_embedding_tpl;
+    Tpl<Layer> embedding_ln_tpl;
     static void fields(auto& self, auto&& visit) {
       LayerConfig::fields(self, visit);
       visit("position_emb_tpl", self.position_emb_tpl, "Null: none (rotary positions are part of attention).");
@@ -92,6 +96,10 @@ class TransformerLm final : public LanguageModelLayer {
       visit("record_activations_in_xent_output", self.record_activations_in_xent_output);
       visit("record_logits_in_xent_output", self.record_logits_in_xent_output);
       visit("entropy_loss_weight", self.entropy_loss_weight, "Weight of the mean of sum(p log p).");
+      visit("router_loss_weight", self.router_loss_weight,
+            "Weight of the load-balancing loss over the routers (dense_topk) of all layers together.");
+      visit("token_type_embedding_tpl", self.token_type_embedding_tpl, "Added to embeddings by the kind of a token.");
+      visit("embedding_ln_tpl", self.embedding_ln_tpl, "Normalises the sum of all embeddings.");
     }
   };
   TransformerLm(const Config& config, const Scope& scope);
@@ -104,11 +112,14 @@ class TransformerLm final : public LanguageModelLayer {
  private:
   Tpl<TransformerStack> stack_template() const;
   Tensor embed(Tensor ids) const;
+  /// What goes into the first layer, from embeddings with positions.
+  Tensor finish_embedding(Tensor x, Tensor token_types) const;
+  void add_router_loss(LmOutput& output) const;
   void add_entropy_loss(LmOutput& output, const LmLabels& labels) const;
 
   const Config config_;
   Child<BasePositionalEmbedding> position_emb_;
-  Child<Layer> embedding_lookup_, final_ln_;
+  Child<Layer> embedding_lookup_, token_type_embedding_, embedding_ln_, final_ln_;
   Child<TransformerStack> transformer_;
   Child<Softmax> softmax_;
 };

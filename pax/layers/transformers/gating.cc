@@ -79,6 +79,7 @@ std::span<const std::pair<GatingFunc, std::string_view>> enum_names(GatingFunc) 
       {GatingFunc::kExpertChoice, "expert_choice"},
       {GatingFunc::kExpertChoiceV2, "expert_choice_v2"},
       {GatingFunc::kDenseTop2, "dense_top2"},
+      {GatingFunc::kDenseTopk, "dense_topk"},
   };
   return kNames;
 }

@@ -12,9 +12,9 @@ namespace pax {
 // G: groups, S: tokens of a group, E: experts, C: capacity of an expert in a group.
 
 /// How tokens find experts: each takes its two best (GShard); each expert takes its best tokens (Zhou et al. 2022), in
-/// two forms; each takes its two best without any limit.
-enum class GatingFunc : uint8_t { kTop2, kExpertChoice, kExpertChoiceV2, kDenseTop2 };
-/// "top2", "expert_choice", "expert_choice_v2", "dense_top2".
+/// two forms; each takes its two best, or as many as asked for, without any limit.
+enum class GatingFunc : uint8_t { kTop2, kExpertChoice, kExpertChoiceV2, kDenseTop2, kDenseTopk };
+/// "top2", "expert_choice", "expert_choice_v2", "dense_top2", "dense_topk".
 std::span<const std::pair<GatingFunc, std::string_view>> enum_names(GatingFunc);
 
 /// How the second expert is chosen: the next best; drawn by gate; the next best, kept by chance.

@@ -34,6 +34,7 @@ Transformer::Transformer(const Config& config, const Scope& scope) : Transformer
   ffn.set("residual_dropout_prob", config.residual_dropout_prob);
   ffn.set("residual_droppath_prob", config.residual_droppath_prob);
   ffn.set("norm_policy", config.norm_policy);
+  if (config.parallel_residual) ffn.set("add_skip_connection", false);
   ff_layer_ = child("ff_layer", ffn);
 }
 
@@ -78,6 +79,12 @@ void Transformer::add_input_summaries(const TransformerInputs& inputs) const {
   scope().add_summary("xformer_input_abs_max", reduce_max(abs(x * kept)));
 }
 
+Tensor Transformer::feed_forward(Tensor x, Tensor y, Tensor paddings) const {
+  if (!ff_layer_) return y;
+  if (config_.parallel_residual) return y + ff_layer_->fprop({.x = x, .paddings = paddings});
+  return ff_layer_->fprop({.x = y, .paddings = paddings});
+}
+
 TransformerOutput Transformer::fprop(const TransformerInputs& inputs) const {
   add_input_summaries(inputs);
   const Tensor x = before(self_norms_, inputs.x_btd);
@@ -101,7 +108,7 @@ TransformerOutput Transformer::fprop(const TransformerInputs& inputs) const {
     out.cross_atten_probs = cross.probs;
     y = after(cross_norms_, y, cross.encoded_btd);
   }
-  out.x_btd = ff_layer_ ? ff_layer_->fprop({.x = y, .paddings = inputs.paddings_bt}) : y;
+  out.x_btd = feed_forward(inputs.x_btd, y, inputs.paddings_bt);
   return out;
 }
 
@@ -122,7 +129,7 @@ Tensor Transformer::extend_step(const TransformerStep& step) const {
                                                         .kind = AttentionStep::Kind::kCross});
     y = after(cross_norms_, y, cross);
   }
-  return ff_layer_ ? ff_layer_->fprop({.x = y}) : y;
+  return feed_forward(step.x_bd, y, {});
 }
 
 template const config::ConfigType& config::type_of<Transformer::Config>();

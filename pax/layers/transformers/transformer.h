@@ -67,6 +67,7 @@ class Transformer final : public TransformerLayer {
     bool packed_input = false;
     Tpl<TransformerFfn> tr_fflayer_tpl = TransformerFeedForward::Config{};
     Tpl<Layer> ngrammer_tpl;
+    bool parallel_residual = false;
     static void fields(auto& self, auto&& visit) {
       LayerConfig::fields(self, visit);
       visit("input_dims", self.input_dims, "Model dimension.");
@@ -87,6 +88,7 @@ class Transformer final : public TransformerLayer {
       visit("packed_input", self.packed_input);
       visit("tr_fflayer_tpl", self.tr_fflayer_tpl);
       visit("ngrammer_tpl", self.ngrammer_tpl);
+      visit("parallel_residual", self.parallel_residual, "x + attention(x) + feed-forward(x), side by side.");
     }
   };
   Transformer(const Config& config, const Scope& scope);
@@ -104,6 +106,8 @@ class Transformer final : public TransformerLayer {
   Tensor before(const Norms& norms, Tensor x) const;
   /// Normalisation of an attention's output, dropout, residual connection.
   Tensor after(const Norms& norms, Tensor residual, Tensor y) const;
+  /// The layer's output from its input `x` and what attention made of it, `y`.
+  Tensor feed_forward(Tensor x, Tensor y, Tensor paddings) const;
   void add_input_summaries(const TransformerInputs& inputs) const;
 
   const Config config_;

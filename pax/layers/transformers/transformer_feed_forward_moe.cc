@@ -9,9 +9,11 @@
 #include "pax/ops/dot.h"
 #include "pax/ops/elementwise.h"
 #include "pax/ops/gather.h"
+#include "pax/ops/identity.h"
 #include "pax/ops/logic.h"
 #include "pax/ops/reduce.h"
 #include "pax/ops/reshape.h"
+#include "pax/ops/sort.h"
 
 namespace pax {
 namespace {
@@ -80,6 +82,10 @@ void TransformerFeedForwardMoe::check() const {
   if (config_.residual_droppath_prob > 0 && !config_.add_skip_connection) {
     pax::fail<ConfigError>("{}: residual_droppath_prob {} needs add_skip_connection", path,
                            config_.residual_droppath_prob);
+  }
+  if (config_.num_experts_per_token > config_.num_experts) {
+    pax::fail<ConfigError>("{}: num_experts_per_token {} is more than num_experts {}", path,
+                           config_.num_experts_per_token, config_.num_experts);
   }
   if (config_.gating_func == GatingFunc::kDenseTop2 && config_.use_gated_activation) {
     pax::fail<ConfigError>("{}: gating_func dense_top2 does not go with use_gated_activation", path);
@@ -179,9 +185,35 @@ TransformerFeedForwardMoe::Routed TransformerFeedForwardMoe::dense_top2(const Fe
   const Tensor second = reduce_max(gates * convert(lt(gates, best), gates.dtype()), {-1}, Reduced::kKept);
   Tensor kept = gates * convert(ge(gates, second), gates.dtype());
   kept = kept / (reduce_sum(kept, {-1}, Reduced::kKept) + 1e-12);
-  const Tensor hidden = relu_dropout_->fprop(activation_->fprop(einsum("gsm,emh->egsh", inputs.x, wi_)));
-  const Tensor y = einsum("egsm,gse->gsm", einsum("egsh,ehm->egsm", hidden, wo_), kept);
+  const Tensor y = einsum("egsm,gse->gsm", all_experts(inputs.x), kept);
   return {.y = shard(y, "gsm"), .aux_loss = full(graph(), {fprop_dtype(), {}}, 0.0)};
+}
+
+Tensor TransformerFeedForwardMoe::all_experts(Tensor x_gsm) const {
+  const Tensor linear = einsum("gsm,emh->egsh", x_gsm, wi_);
+  const Tensor hidden =
+      wi_gate_ ? activation_->fprop(einsum("gsm,emh->egsh", x_gsm, wi_gate_)) * linear : activation_->fprop(linear);
+  return einsum("egsh,ehm->egsm", relu_dropout_->fprop(hidden), wo_);
+}
+
+TransformerFeedForwardMoe::Routed TransformerFeedForwardMoe::dense_topk(const FeedForwardInputs& inputs) const {
+  const Tensor logits = checkpoint_name(gate_logits(inputs, inputs.x.shape()), "router_logits");
+  const Tensor gates = softmax(logits);
+  const Tensor best = top_k(stop_gradient(gates), config_.num_experts_per_token).second;
+  const Tensor chosen = reduce_sum(one_hot(best, config_.num_experts, DType::kF32), {-2});
+  Tensor kept = gates * chosen;
+  if (config_.normalize_gates) kept = kept / reduce_sum(kept, {-1}, Reduced::kKept);
+  add_router_statistics(gates, chosen, inputs.paddings);
+  const Tensor y = einsum("egsm,gse->gsm", all_experts(inputs.x), convert(kept, fprop_dtype()));
+  return {.y = shard(y, "gsm"), .aux_loss = full(graph(), {fprop_dtype(), {}}, 0.0)};
+}
+
+void TransformerFeedForwardMoe::add_router_statistics(Tensor probs_gse, Tensor chosen_gse, Tensor paddings_gs) const {
+  const Tensor real = paddings_gs ? expand_dims(1.0 - convert(paddings_gs, DType::kF32), -1)
+                                  : full(graph(), {DType::kF32, {probs_gse.dim(0), probs_gse.dim(1), 1}}, 1.0);
+  scope().add_side_result("router_tokens", "router", reduce_sum(real));
+  scope().add_side_result("router_choices", "router", reduce_sum(chosen_gse * real, {0, 1}));
+  scope().add_side_result("router_probs", "router", reduce_sum(probs_gse * real, {0, 1}));
 }
 
 Tensor TransformerFeedForwardMoe::fprop(const FeedForwardInputs& inputs) const {
@@ -196,8 +228,9 @@ Tensor TransformerFeedForwardMoe::fprop(const FeedForwardInputs& inputs) const {
 
   FeedForwardInputs routed_inputs = inputs;
   routed_inputs.x = x;
-  const Routed routed =
-      config_.gating_func == GatingFunc::kDenseTop2 ? dense_top2(routed_inputs) : dispatch(routed_inputs);
+  const Routed routed = config_.gating_func == GatingFunc::kDenseTop2   ? dense_top2(routed_inputs)
+                        : config_.gating_func == GatingFunc::kDenseTopk ? dense_topk(routed_inputs)
+                                                                        : dispatch(routed_inputs);
   Tensor y = kept ? routed.y * kept : routed.y;
   if (primer) y = post_layer_norm_->fprop(y);
   if (config_.norm_policy == NormPolicy::kPost) y = layer_norm_->fprop(y);

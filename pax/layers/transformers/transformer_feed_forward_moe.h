@@ -49,6 +49,8 @@ class TransformerFeedForwardMoe final : public TransformerFfn {
     bool use_gated_activation = false;
     Tpl<EinsumOp> einsum_tpl = EinsumOp::Config{};
     Tpl<EinsumGatedOp> einsum_gated_tpl = EinsumGatedOp::Config{};
+    int64_t num_experts_per_token = 2;
+    bool normalize_gates = true;
     static void fields(auto& self, auto&& visit) {
       LayerConfig::fields(self, visit);
       visit("input_dims", self.input_dims, "Model dimension.");
@@ -81,6 +83,8 @@ class TransformerFeedForwardMoe final : public TransformerFfn {
       visit("use_gated_activation", self.use_gated_activation);
       visit("einsum_tpl", self.einsum_tpl);
       visit("einsum_gated_tpl", self.einsum_gated_tpl);
+      visit("num_experts_per_token", self.num_experts_per_token, {.doc = "Of dense_topk.", .min = 1});
+      visit("normalize_gates", self.normalize_gates, "dense_topk: the gates of a token's experts sum to 1.");
     }
   };
   TransformerFeedForwardMoe(const Config& config, const Scope& scope);
@@ -96,6 +100,10 @@ class TransformerFeedForwardMoe final : public TransformerFfn {
   Tensor gate_logits(const FeedForwardInputs& inputs, const Shape& grouped) const;
   Routed dispatch(const FeedForwardInputs& inputs) const;
   Routed dense_top2(const FeedForwardInputs& inputs) const;
+  Routed dense_topk(const FeedForwardInputs& inputs) const;
+  void add_router_statistics(Tensor probs_gse, Tensor chosen_gse, Tensor paddings_gs) const;
+  /// What every expert makes of every token: [G, S, M] -> [E, G, S, M].
+  Tensor all_experts(Tensor x_gsm) const;
   Tensor experts(Tensor x_egcm) const;
 
   const Config config_;

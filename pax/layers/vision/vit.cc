@@ -97,26 +97,38 @@ VitEntryLayers::VitEntryLayers(const Config& config, const Scope& scope)
 }
 
 Tensor VitEntryLayers::positions(const Shape& input) const {
-  const Tensor emb = pos_emb_->embed(config_.pos_emb_shapes[0] * config_.pos_emb_shapes[1], {});
+  const int64_t patches = config_.pos_emb_shapes[0] * config_.pos_emb_shapes[1];
+  const int64_t tokens = config_.pos_emb_on_cls_tokens ? config_.prepend_cls_tokens : 0;
+  const Tensor emb = pos_emb_->embed(tokens + patches, {});
   if (input.rank() != 4) return emb;
   const std::array<int64_t, 2> grid{input[1] / config_.patch_size, input[2] / config_.patch_size};
-  return grid == config_.pos_emb_shapes ? emb : interpolate_embedding_2d(emb, config_.pos_emb_shapes, grid);
+  if (grid == config_.pos_emb_shapes) return emb;
+  const Tensor resized =
+      interpolate_embedding_2d(slice_dim(emb, 1, tokens, tokens + patches), config_.pos_emb_shapes, grid);
+  return tokens == 0 ? resized : concatenate({slice_dim(emb, 1, 0, tokens), resized}, 1);
 }
 
 Tensor VitEntryLayers::fprop(Tensor x) const {
   if (x.rank() != 3 && x.rank() != 4) {
     fail(fmt::format("input is {}; it must be [B, H, W, C] or [B, N, D]", to_string(x.type())));
   }
-  Tensor y = x.rank() == 4 ? image_to_patch(x, config_.patch_size) : x;
-  y = patch_projection_->fprop(y);
-  if (pos_emb_) y = y + positions(x.shape());
-  if (dropout_) y = dropout_->fprop(y);
   const auto for_each_image = [&](Tensor tokens) {
     return broadcast_to(tokens, {x.dim(0), tokens.dim(1), tokens.dim(2)});
   };
-  if (prepend_cls_embs_) y = concatenate({for_each_image(prepend_cls_embs_), y}, 1);
+  Tensor y = x.rank() == 4 ? image_to_patch(x, config_.patch_size) : x;
+  y = patch_projection_->fprop(y);
+  const bool on_tokens = config_.pos_emb_on_cls_tokens && prepend_cls_embs_;
+  if (on_tokens) y = concatenate({for_each_image(prepend_cls_embs_), y}, 1);
+  if (pos_emb_) y = y + positions(x.shape());
+  if (dropout_) y = dropout_->fprop(y);
+  if (prepend_cls_embs_ && !on_tokens) y = concatenate({for_each_image(prepend_cls_embs_), y}, 1);
   if (append_cls_embs_) y = concatenate({y, for_each_image(append_cls_embs_)}, 1);
   return y;
+}
+
+Tensor FirstToken::fprop(Tensor x) const {
+  if (x.rank() != 3) fail(fmt::format("input is {}; it must be [B, N, D]", to_string(x.type())));
+  return index_dim(x, 1, 0);
 }
 
 VitExitLayers::VitExitLayers(const Config& config, const Scope& scope) : Layer(config, scope) {
@@ -178,6 +190,7 @@ Tensor VisionTransformer::fprop(const Inputs& inputs) const {
 }
 
 template const config::ConfigType& config::type_of<VitEntryLayers::Config>();
+template const config::ConfigType& config::type_of<FirstToken::Config>();
 template const config::ConfigType& config::type_of<VitExitLayers::Config>();
 template const config::ConfigType& config::type_of<VisionTransformer::Config>();
 

@@ -38,6 +38,7 @@ class VitEntryLayers final : public Layer {
     WeightInit cls_emb_init = WeightInit::constant(0.0);
     Tpl<BasePositionalEmbedding> pos_emb_tpl = TrainablePositionalEmbedding::Config{};
     bool input_fc_has_bias = true;
+    bool pos_emb_on_cls_tokens = false;
     static void fields(auto& self, auto&& visit) {
       LayerConfig::fields(self, visit);
       visit("pos_emb_shapes", self.pos_emb_shapes, "Rows and columns that have a position.");
@@ -51,6 +52,7 @@ class VitEntryLayers final : public Layer {
       visit("cls_emb_init", self.cls_emb_init, "How they begin.");
       visit("pos_emb_tpl", self.pos_emb_tpl, "Positions; null: none.");
       visit("input_fc_has_bias", self.input_fc_has_bias, "Whether the projection has a bias.");
+      visit("pos_emb_on_cls_tokens", self.pos_emb_on_cls_tokens, "Class tokens have positions, too, before the patches'.");
     }
   };
   VitEntryLayers(const Config& config, const Scope& scope);
@@ -65,6 +67,20 @@ class VitEntryLayers final : public Layer {
   Tensor prepend_cls_embs_, append_cls_embs_;  ///< [1, tokens, D]; null without
 };
 extern template const config::ConfigType& config::type_of<VitEntryLayers::Config>();
+
+/// The first token alone, [B, N, D] -> [B, D]: where a class token is in front.
+class FirstToken final : public Layer {
+ public:
+  struct Config : LayerConfig {
+    using Product = FirstToken;
+    static constexpr std::string_view kName = "pax.layers.FirstToken";
+    static constexpr std::string_view kAliases[] = {"pax.layers.vits.FirstToken"};
+    static constexpr std::string_view kDoc = "The first token.";
+  };
+  using Layer::Layer;
+  Tensor fprop(Tensor x) const override;
+};
+extern template const config::ConfigType& config::type_of<FirstToken::Config>();
 
 /// Normalisation, pooling over tokens, projection (praxis vits.VitExitLayers): [B, N, D] -> [B, output_dim].
 class VitExitLayers final : public Layer {
