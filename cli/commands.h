@@ -25,9 +25,9 @@ inline constexpr int kPreempted = 3;
 // Each command does its work and returns an exit code; mistakes are thrown.
 
 int train_command(const Common& common);
-int eval_command(const Common& common, std::optional<int64_t> step);
 int list_command(const std::string& search, bool json);
-int describe_command(const Common& common);
+/// The layers with their sizes; as a page of its own when `html` names a file.
+int describe_command(const Common& common, const std::filesystem::path& html);
 
 struct TraceOptions {
   std::filesystem::path out;  ///< write the program here
@@ -46,9 +46,16 @@ int config_validate_command(const Common& common);
 int config_diff_command(const std::string& left, const std::string& right);
 int config_schema_command();
 
-int checkpoint_list_command(const std::filesystem::path& directory, bool json);
-int checkpoint_show_command(const std::filesystem::path& directory, std::optional<int64_t> step, bool json);
-int checkpoint_hash_command(const std::filesystem::path& directory, std::optional<int64_t> step, bool json);
+struct ConvertOptions {
+  std::string from;                   ///< "maxtext"; empty: from the experiment asked for
+  std::string to;                     ///< "fiddle", "maxtext"; empty: YAML of this program
+  std::vector<std::string> files;     ///< of a foreign format
+  std::vector<std::string> settings;  ///< key=value
+  std::filesystem::path out;          ///< empty: standard output
+};
+int config_convert_command(const Common& common, const ConvertOptions& options);
+/// The templates of the config as a Graphviz graph; nodes that stand in several places have several edges.
+int config_graph_command(const Common& common);
 
 /// The experiment that `common` asks for, checked.
 LoadedExperiment load_valid(const Common& common);

@@ -101,6 +101,12 @@ void set_path(const Ref& root, std::string_view path, std::string_view text, con
 
 void apply_overrides(const Ref& root, std::span<const std::string> assignments, const Registry& registry) {
   Errors errors;
+  apply_overrides(root, assignments, registry, errors);
+  errors.throw_if_any();
+}
+
+void apply_overrides(const Ref& root, std::span<const std::string> assignments, const Registry& registry,
+                     Errors& errors) {
   for (const std::string& assignment : assignments) {
     const size_t equals = find_equals(assignment);
     if (equals == std::string::npos) {
@@ -115,7 +121,6 @@ void apply_overrides(const Ref& root, std::span<const std::string> assignments, 
       errors.add(path, error.what());
     }
   }
-  errors.throw_if_any();
 }
 
 }  // namespace pax::config

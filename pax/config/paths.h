@@ -19,5 +19,8 @@ void set_path(const Ref& root, std::string_view path, std::string_view text, con
 
 /// `path=value` for each, in order; the first `=` divides. All mistakes come in one ConfigError.
 void apply_overrides(const Ref& root, std::span<const std::string> assignments, const Registry& registry);
+/// As above; mistakes go into `errors`.
+void apply_overrides(const Ref& root, std::span<const std::string> assignments, const Registry& registry,
+                     Errors& errors);
 
 }  // namespace pax::config

@@ -1,9 +1,9 @@
 #include "pax/experiments/registry.h"
 
 #include "pax/data/registry.h"
-#include "pax/experiments/lm/c4.h"
-#include "pax/experiments/lm/lm_cloud.h"
+#include "pax/experiments/lm/registry.h"
 #include "pax/experiments/lm/text.h"
+#include "pax/experiments/maxtext.h"
 #include "pax/layers/registry.h"
 #include "pax/optim/registry.h"
 #include "pax/task/registry.h"
@@ -12,10 +12,17 @@ namespace pax {
 
 void register_experiments(config::Registry& registry) {
   registry.add<ByteLmSmall>();
-  registry.add<LmCloudSpmdTest>();
-  registry.add<LmCloudSpmd2B>();
-  registry.add<C4Spmd1BAdam4Replicas>();
-  registry.add<C4Spmd16BAdam32Replicas>();
+  register_lm_cloud(registry);
+  register_mlp(registry);
+  register_c4(registry);
+  register_c4_pipeline(registry);
+  register_c4_multislice(registry);
+  register_optimal_scaling(registry);
+  register_bert(registry);
+  register_nvidia(registry);
+  register_nvidia_experts(registry);
+  register_gpu(registry);
+  register_maxtext(registry);
 }
 
 config::Registry make_registry() {

@@ -11,7 +11,8 @@
 namespace pax {
 namespace {
 
-/// Rows of a training batch must divide over the mesh axes that split them.
+/// Rows of a batch must divide over the mesh axes that split them, or be fewer than the devices along them (fractional
+/// batches a device: each device then has all rows at hand).
 void check_batch_and_mesh(const ExperimentConfig& config, const Mesh& mesh, config::Errors& errors) {
   int64_t parts = 1;
   for (const std::string& axis : config.task.train.batch_split) {
@@ -22,7 +23,7 @@ void check_batch_and_mesh(const ExperimentConfig& config, const Mesh& mesh, conf
   const auto check = [&](const Tpl<data::Input>& input, const std::string& path) {
     if (!input) return;
     const auto rows = input.get<std::optional<int64_t>>("batch_size");
-    if (!rows || *rows % parts == 0) return;
+    if (!rows || *rows % parts == 0 || *rows < parts) return;
     errors.add(path, fmt::format("{} rows do not divide over {} devices (mesh axes of task.train.batch_split); use a "
                                  "multiple of {}",
                                  *rows, parts, parts));
@@ -58,6 +59,11 @@ void check_names(const ExperimentConfig& config, config::Errors& errors) {
 
 void validate_experiment(const ExperimentConfig& config) {
   config::Errors errors;
+  validate_experiment(config, errors);
+  errors.throw_if_any();
+}
+
+void validate_experiment(const ExperimentConfig& config, config::Errors& errors) {
   config::validate(config, errors);
   if (!config.input) errors.add("input", "required; set what the model trains on");
   check_names(config, errors);
@@ -70,7 +76,6 @@ void validate_experiment(const ExperimentConfig& config) {
       errors.add("", error.what());
     }
   }
-  errors.throw_if_any();
 }
 
 }  // namespace pax

@@ -54,5 +54,7 @@ class Preset final : public Experiment {
 /// All mistakes of a config that can be found without building anything, in one ConfigError: members of every node,
 /// and what does not fit together (mesh and devices, batch and mesh).
 void validate_experiment(const ExperimentConfig& config);
+/// As above; mistakes go into `errors`.
+void validate_experiment(const ExperimentConfig& config, config::Errors& errors);
 
 }  // namespace pax

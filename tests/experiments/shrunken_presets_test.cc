@@ -1,0 +1,38 @@
+#include <gmock/gmock.h>
+
+#include "pax/base/files.h"
+#include "pax/trainer/train.h"
+#include "tests/experiments/testing.h"
+
+namespace pax {
+namespace {
+
+void train_two_steps(const std::string& name) {
+  const config::Registry registry = make_registry();
+  Tpl<Experiment> small = preset(name, registry);
+  shrink(small);
+  ExperimentConfig config = small.build()->config();
+  config.task.train.num_train_steps = 2;
+  config.task.train.eval_interval_steps = 0;
+  config.eval_inputs.clear();
+  const TempDirectory run;
+  EXPECT_EQ(train(config, {.job_log_dir = run.path(), .extra_files = {}}).step, 2);
+}
+
+/// One experiment of each kind.
+class Family : public ::testing::TestWithParam<std::string> {};
+TEST_P(Family, TrainsTwoShrunkenSteps) { train_two_steps(GetParam()); }
+INSTANTIATE_TEST_SUITE_P(One, Family,
+                         ::testing::Values("lm.lm_cloud.LmCloudTransformerAdamTest",
+                                           "lm.lm_cloud.LmCloudSpmdPipeline9B", "lm.lm_cloud.SmallMlp",
+                                           "lm.c4.C4SpmdGpt3L16AdamOrgHP", "lm.bert.BertSpmdL4H128",
+                                           "lm.nvidia.Llama2_7B", "lm.nvidia.Grok", "lm.gpu.PileGLaM126M64E"),
+                         [](const auto& info) { return test_name(info.param); });
+
+class EachPreset : public ::testing::TestWithParam<std::string> {};
+TEST_P(EachPreset, TrainsTwoShrunkenSteps) { train_two_steps(GetParam()); }
+INSTANTIATE_TEST_SUITE_P(All, EachPreset, ::testing::ValuesIn(experiment_names()),
+                         [](const auto& info) { return test_name(info.param); });
+
+}  // namespace
+}  // namespace pax
