@@ -1,5 +1,6 @@
 #include "pax/pjrt/compile_options.h"
 
+#include <bit>
 #include <numeric>
 
 #include "pax/base/error.h"
@@ -18,6 +19,10 @@ constexpr uint32_t kReplicaCount = 1;
 constexpr uint32_t kComputationCount = 2;
 constexpr uint32_t kComputationDevices = 3;
 constexpr uint32_t kReplicaDeviceIds = 1;
+// A map from name to OptionOverrideProto, which holds text, truth value, whole number or number.
+constexpr uint32_t kOverrides = 7;
+constexpr uint32_t kMapKey = 1, kMapValue = 2;
+constexpr uint32_t kText = 1, kBool = 2, kInteger = 3, kDouble = 4;
 
 void append_varint(std::string& out, uint64_t value) {
   while (value >= 0x80) {
@@ -36,6 +41,24 @@ void append_bytes(std::string& out, uint32_t field, const std::string& bytes) {
   append_varint(out, field << 3 | 2);
   append_varint(out, bytes.size());
   out += bytes;
+}
+
+std::string option_value(const std::string& name, const NamedValue& value) {
+  std::string out;
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    append_bytes(out, kText, *text);
+  } else if (const auto* truth = std::get_if<bool>(&value)) {
+    append_number(out, kBool, *truth ? 1 : 0);
+  } else if (const auto* integer = std::get_if<int64_t>(&value)) {
+    append_number(out, kInteger, *integer);
+  } else if (const auto* number = std::get_if<float>(&value)) {
+    append_varint(out, kDouble << 3 | 1);
+    const auto bits = std::bit_cast<uint64_t>(static_cast<double>(*number));
+    for (int shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(bits >> shift));
+  } else {
+    fail<RuntimeError>("compile options: XLA's flag {} is a list; give text, a number or a truth value", name);
+  }
+  return out;
 }
 
 std::string device_assignment(const CompileOptions& options) {
@@ -80,6 +103,12 @@ std::string serialize(const CompileOptions& options) {
   append_number(build, kUseShardy, options.use_shardy ? 1 : 0);
   std::string out;
   append_bytes(out, kBuildOptions, build);
+  for (const auto& [name, value] : options.xla_flags) {
+    std::string entry;
+    append_bytes(entry, kMapKey, name);
+    append_bytes(entry, kMapValue, option_value(name, value));
+    append_bytes(out, kOverrides, entry);
+  }
   return out;
 }
 

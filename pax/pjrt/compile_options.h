@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "pax/pjrt/plugin.h"
+
 namespace pax {
 
 /// How a program is compiled. The partitions are the devices of the mesh that it is sharded over.
@@ -14,6 +16,8 @@ struct CompileOptions {
   bool use_shardy = true;
   /// Ids of the devices, partition by partition for each replica in turn; empty: 0, 1, 2, …
   std::vector<int64_t> device_ids;
+  /// XLA's debug options by name, `xla_…`; the plugin refuses those that it does not know.
+  NamedValues xla_flags;
 };
 
 /// The bytes of XLA's CompileOptionsProto for these options.

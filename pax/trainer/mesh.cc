@@ -1,32 +1,43 @@
 #include "pax/trainer/mesh.h"
 
+#include <algorithm>
+
 #include "pax/base/error.h"
 
 namespace pax {
 
-Mesh experiment_mesh(const ExperimentConfig& config) {
+MeshShape mesh_shape(const ExperimentConfig& config) {
   const auto sizes = [&](const char* field) {
     return config.task.model.get<std::optional<std::vector<int64_t>>>(field).value_or(std::vector<int64_t>{});
   };
-  Mesh mesh;
-  mesh.axes = config.task.model.get<std::optional<std::vector<std::string>>>("mesh_axis_names")
-                  .value_or(std::vector<std::string>{});
-  mesh.sizes = sizes("ici_mesh_shape");
-  if (mesh.sizes.empty()) return {};
-  if (mesh.axes.size() != mesh.sizes.size()) {
+  MeshShape shape;
+  shape.axes = config.task.model.get<std::optional<std::vector<std::string>>>("mesh_axis_names")
+                   .value_or(std::vector<std::string>{});
+  shape.ici = sizes("ici_mesh_shape");
+  if (shape.ici.empty()) return {};
+  if (shape.axes.size() != shape.ici.size()) {
     fail<ConfigError>("task.model.ici_mesh_shape has {} sizes but mesh_axis_names has {} names; give each axis one",
-                      mesh.sizes.size(), mesh.axes.size());
+                      shape.ici.size(), shape.axes.size());
   }
-  const std::vector<int64_t> slices = sizes("dcn_mesh_shape");
-  if (!slices.empty() && slices.size() != mesh.sizes.size()) {
+  shape.dcn = sizes("dcn_mesh_shape");
+  if (!shape.dcn.empty() && shape.dcn.size() != shape.ici.size()) {
     fail<ConfigError>("task.model.dcn_mesh_shape has {} sizes but ici_mesh_shape has {}; give each axis one",
-                      slices.size(), mesh.sizes.size());
+                      shape.dcn.size(), shape.ici.size());
   }
-  for (size_t i = 0; i < slices.size(); ++i) mesh.sizes[i] *= slices[i];
-  for (size_t i = 0; i < mesh.sizes.size(); ++i) {
-    if (mesh.sizes[i] < 1)
-      fail<ConfigError>("task.model.ici_mesh_shape: axis {} has size {}", mesh.axes[i], mesh.sizes[i]);
+  shape.dcn.resize(shape.ici.size(), 1);
+  for (size_t i = 0; i < shape.axes.size(); ++i) {
+    if (shape.ici[i] < 1 || shape.dcn[i] < 1) {
+      fail<ConfigError>("task.model.{}_mesh_shape: axis {} has size {}", shape.ici[i] < 1 ? "ici" : "dcn",
+                        shape.axes[i], std::min(shape.ici[i], shape.dcn[i]));
+    }
   }
+  return shape;
+}
+
+Mesh experiment_mesh(const ExperimentConfig& config) {
+  const MeshShape shape = mesh_shape(config);
+  Mesh mesh{.axes = shape.axes, .sizes = shape.ici};
+  for (size_t i = 0; i < mesh.sizes.size(); ++i) mesh.sizes[i] *= shape.dcn[i];
   return mesh;
 }
 
