@@ -24,11 +24,14 @@ struct AttentionOutput {
   Tensor probs;  ///< [B, N, T, S]; null where it is never whole
 };
 
+/// A time step, of all rows (a scalar) or of each [B], as it broadcasts against [B, …] of `rank` dimensions.
+Tensor step_of_rows(Tensor time_step, int64_t rank);
+
 /// One step of decoding.
 struct AttentionStep {
   Tensor query_bd;
   Tensor mask;         ///< [1|B, 1, S]
-  Tensor time_step;    ///< i32 scalar: where in the cache this step goes
+  Tensor time_step;    ///< i32: where in the cache this step goes; a scalar, or [B]: rows have places of their own
   Tensor segment_pos;  ///< [B]: position within the segment; null: the time step
   DecodeCache* cache = nullptr;
   enum class Kind : uint8_t { kSelf, kCross };
@@ -52,6 +55,8 @@ class Attention : public Layer {
   void keep(DecodeCache* cache, std::string_view name, Tensor value) const;
   /// The cached value of that name. Throws ShapeError when there is none.
   Tensor kept(const AttentionStep& step, std::string_view name) const;
+  /// Throws ShapeError when rows have steps of their own, which this form of attention does not know.
+  void require_one_step(Tensor time_step) const;
   /// Writes `value` [B, ...] at `step.time_step` of dimension 1 of the cached [B, S, ...], and returns that.
   Tensor extend(const AttentionStep& step, std::string_view name, Tensor value) const;
 };

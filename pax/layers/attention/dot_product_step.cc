@@ -40,6 +40,7 @@ DotProductAttention::Heads DotProductAttention::project_step(const AttentionStep
   if (!config_.consolidate_rope_key_state) heads.key = cached("key_state", key);
   heads.value = cached("value_state", heads.value);
   if (config_.dconv_qkv) {
+    require_one_step(step.time_step);
     const Tensor queries = shard(extend(step, "query_state", heads.query), "blnh");
     heads.query = dconv_q_->extend_step(queries, step.time_step, step.segment_pos);
     if (!cross) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "pax/layers/attention/attention.h"
 #include "pax/ops/constant.h"
 #include "pax/ops/convert.h"
 #include "pax/ops/dot.h"
@@ -30,7 +31,8 @@ Tensor RelativeBias::bias(Tensor query_pos_bt, Tensor key_pos_bs) const {
 }
 
 Tensor RelativeBias::bias_of_step(Tensor time_step, int64_t length) const {
-  return weights_of(iota(graph(), {DType::kS32, {1, 1, length}}, 2) - convert(time_step, DType::kS32));
+  const Tensor now = step_of_rows(convert(time_step, DType::kS32), 3);
+  return weights_of(iota(graph(), {DType::kS32, {1, 1, length}}, 2) - now);
 }
 
 Tensor RelativeBias::weights_of(Tensor relative_position_bts) const {

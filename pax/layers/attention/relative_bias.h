@@ -33,7 +33,7 @@ class RelativeBias final : public Layer {
 
   /// [1|B, N, T, S] from positions [B, T] and [B, S]; null keys are the queries.
   Tensor bias(Tensor query_pos_bt, Tensor key_pos_bs) const;
-  /// [1, N, 1, S] of a query at position `time_step` (integer scalar) of S.
+  /// [1|B, N, 1, S] of a query at position `time_step` (integer scalar, or [B]) of S.
   Tensor bias_of_step(Tensor time_step, int64_t length) const;
 
  private:

@@ -37,7 +37,7 @@ StackMasks masks_for_step(const StackStep& step) {
   if (!masks.self) {
     Graph& graph = step.x_bd.graph();
     const Tensor index = iota(graph, {DType::kS32, {1, 1, step.max_length}}, 2);
-    Tensor masked = gt(index, step.time_step);
+    Tensor masked = gt(index, step_of_rows(step.time_step, 3));
     if (step.segment_pos_b) {
       const Tensor start = step.time_step - convert(step.segment_pos_b, DType::kS32);
       masked = logical_or(masked, lt(index, expand_dims(expand_dims(start, 1), 1)));

@@ -17,7 +17,7 @@ struct StackInputs {
 
 struct StackStep {
   Tensor x_bd;
-  Tensor time_step;           ///< i32 scalar: where in the cache this step goes
+  Tensor time_step;           ///< i32: where in the cache this step goes; a scalar, or [B]
   Tensor segment_pos_b;       ///< may be null: the time step
   Tensor mask;                ///< [1|B, 1, S]; null: causal over one contiguous segment
   Tensor cross_paddings_bs;   ///< may be null
