@@ -2,6 +2,7 @@
 
 #include "pax/array/tree.h"
 #include "pax/layers/layer.h"
+#include "pax/task/decoding/decode_model.h"
 
 namespace pax {
 
@@ -30,6 +31,10 @@ class BaseModel : public Layer {
   /// What the model writes to the prompts of `batch` (`ids`, `paddings`; `prefix_lengths` in place of the latter): see
   /// Decoder for the results. Throws ShapeError from models that do not write.
   virtual Tree<Tensor> decode(const Tree<Tensor>& batch) const;
+
+  /// The model token by token, for what writes outside of the program. It lives as long as this model. Throws ShapeError
+  /// from models that do not write from a prompt alone.
+  virtual std::unique_ptr<DecodeModel> decode_model() const;
 };
 
 }  // namespace pax

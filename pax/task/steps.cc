@@ -33,24 +33,6 @@ class Stopwatch {
 
 Tensor step_argument(Graph& graph) { return graph.argument("step", {DType::kS32, {}}, Sharding{}); }
 
-/// The model built into a trace. Nodes of the config that stand in several places become one layer.
-std::shared_ptr<BaseModel> build_model(const SingleTask& task, ModelTrace& trace) {
-  if (!task.model) fail<ConfigError>("task.model: required; set the model that the task trains");
-  const Tpl<BaseModel> model = task.model.clone();
-  config::mark_shared(model);
-  return model.build(Scope(trace));
-}
-
-Tree<Tensor> batch_arguments(Graph& graph, const SingleTask& task, const data::BatchSpec& spec) {
-  Tree<Tensor> batch;
-  for (const auto& [name, type] : spec) {
-    Sharding sharding{std::vector<std::vector<std::string>>(static_cast<size_t>(type.shape.rank()))};
-    if (type.shape.rank() > 0) sharding.dims[0] = task.train.batch_split;
-    batch[name] = graph.argument("batch/" + name, type, std::move(sharding));
-  }
-  return batch;
-}
-
 const TracedMetric& metric_named(const ModelOutput& output, const std::string& name) {
   const auto at = output.metrics.find(name);
   if (at != output.metrics.end()) return at->second;
@@ -94,6 +76,23 @@ void output_update(Graph& graph, const std::deque<Param>& params, const std::vec
 }
 
 }  // namespace
+
+std::shared_ptr<BaseModel> build_model(const SingleTask& task, ModelTrace& trace) {
+  if (!task.model) fail<ConfigError>("task.model: required; set the model that the task trains");
+  const Tpl<BaseModel> model = task.model.clone();
+  config::mark_shared(model);
+  return model.build(Scope(trace));
+}
+
+Tree<Tensor> batch_arguments(Graph& graph, const SingleTask& task, const data::BatchSpec& spec) {
+  Tree<Tensor> batch;
+  for (const auto& [name, type] : spec) {
+    Sharding sharding{std::vector<std::vector<std::string>>(static_cast<size_t>(type.shape.rank()))};
+    if (type.shape.rank() > 0) sharding.dims[0] = task.train.batch_split;
+    batch[name] = graph.argument("batch/" + name, type, std::move(sharding));
+  }
+  return batch;
+}
 
 TracedProgram trace_train_step(const SingleTask& task, const data::BatchSpec& batch_spec) {
   Stopwatch watch;

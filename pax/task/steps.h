@@ -33,6 +33,12 @@ struct TracedProgram {
   TraceTimes times;
 };
 
+/// The model built into a trace. Nodes of the config that stand in several places become one layer.
+std::shared_ptr<BaseModel> build_model(const SingleTask& task, ModelTrace& trace);
+
+/// A batch as inputs `batch/<field>`, its rows split as the task says.
+Tree<Tensor> batch_arguments(Graph& graph, const SingleTask& task, const data::BatchSpec& spec);
+
 /// One update: loss, gradients, new weights, step + 1. Throws ShapeError and ConfigError while building.
 TracedProgram trace_train_step(const SingleTask& task, const data::BatchSpec& batch);
 

@@ -18,7 +18,7 @@ struct Prompt {
 /// One token a row.
 struct DecodeStep {
   Tensor ids_b;
-  Tensor time_step;      ///< i32 scalar: where in the cache it goes
+  Tensor time_step;      ///< i32: where in the cache it goes; a scalar, or [B]: each row has a place of its own
   Tensor segment_pos_b;  ///< its position in its row
   int64_t max_length = 0;
 };

@@ -14,31 +14,35 @@ namespace {
 
 class LmDecodeModel final : public DecodeModel {
  public:
-  LmDecodeModel(const LanguageModelLayer& lm, const Scope& scope) : lm_(lm), scope_(scope) {}
+  LmDecodeModel(const Child<LanguageModelLayer>& lm, const Scope& scope, LanguageModelType type)
+      : lm_(lm), scope_(scope), type_(type) {}
 
   Graph& graph() const override { return scope_.graph(); }
   Tree<Tensor> prefill(const Prompt& prompt) const override {
     Tree<Tensor> cache;
-    lm_.activations({.ids_bt = prompt.ids_bt,
-                     .paddings_bt = prompt.paddings_bt,
-                     .segment_ids_bt = prompt.segment_ids_bt,
-                     .segment_pos_bt = prompt.segment_pos_bt,
-                     .causal_bt = prompt.causal_bt,
-                     .cache = &cache});
+    Tensor causal = prompt.causal_bt;
+    if (!causal && type_ == LanguageModelType::kPrefix) causal = zeros_like(prompt.ids_bt);
+    lm_->activations({.ids_bt = prompt.ids_bt,
+                      .paddings_bt = prompt.paddings_bt,
+                      .segment_ids_bt = prompt.segment_ids_bt,
+                      .segment_pos_bt = prompt.segment_pos_bt,
+                      .causal_bt = causal,
+                      .cache = &cache});
     return cache;
   }
   Tensor step(const DecodeStep& step, Tree<Tensor>& cache) const override {
-    return lm_.extend_step({.ids_b = step.ids_b,
-                            .time_step = step.time_step,
-                            .segment_pos_b = step.segment_pos_b,
-                            .max_length = step.max_length,
-                            .cache = &cache});
+    return lm_->extend_step({.ids_b = step.ids_b,
+                             .time_step = step.time_step,
+                             .segment_pos_b = step.segment_pos_b,
+                             .max_length = step.max_length,
+                             .cache = &cache});
   }
   Tensor random_key() const override { return scope_.random_key(); }
 
  private:
-  const LanguageModelLayer& lm_;
+  const Child<LanguageModelLayer>& lm_;
   const Scope& scope_;
+  const LanguageModelType type_;
 };
 
 }  // namespace
@@ -94,9 +98,14 @@ DecodeInputs LanguageModel::prompts_of(const Tree<Tensor>& batch) const {
 }
 
 Tree<Tensor> LanguageModel::decode(const Tree<Tensor>& batch) const {
-  if (config_.model_type == LanguageModelType::kBidirectional) fail("a bidirectional model does not decode");
-  const Graph::PathGuard path(graph(), "lm");
-  return config_.decoder_tpl.build()->decode(LmDecodeModel(*lm_, scope()), prompts_of(batch));
+  return config_.decoder_tpl.build()->decode(*decode_model(), prompts_of(batch));
 }
+
+std::unique_ptr<DecodeModel> LanguageModel::decode_model() const {
+  if (config_.model_type == LanguageModelType::kBidirectional) fail("a bidirectional model does not decode");
+  return std::make_unique<LmDecodeModel>(lm_, scope(), config_.model_type);
+}
+
+template const config::ConfigType& config::type_of<LanguageModel::Config>();
 
 }  // namespace pax

@@ -37,6 +37,7 @@ class LanguageModel final : public BaseModel {
   LanguageModel(const Config& config, const Scope& scope);
   ModelOutput compute_loss(const Tree<Tensor>& batch) const override;
   Tree<Tensor> decode(const Tree<Tensor>& batch) const override;
+  std::unique_ptr<DecodeModel> decode_model() const override;
 
   const LanguageModelLayer& lm() const { return *lm_; }
 
@@ -47,5 +48,6 @@ class LanguageModel final : public BaseModel {
   const Config config_;
   Child<LanguageModelLayer> lm_;
 };
+extern template const config::ConfigType& config::type_of<LanguageModel::Config>();
 
 }  // namespace pax
