@@ -51,7 +51,7 @@ void print_edges(const config::Slot& slot, int from, const std::string& path,
 }  // namespace
 
 int config_show_command(const Common& common, const ShowOptions& options) {
-  const LoadedExperiment loaded = load_experiment(common.experiment, make_registry());
+  const LoadedExperiment loaded = load_experiment(common.experiment, make_registry(common.experiment.libraries));
   if (!options.find.empty()) {
     for (const config::Found& found : config::find(loaded.config, options.find)) {
       fmt::print("{} = {}{}{}\n", found.path, found.value, found.doc.empty() ? "" : "  # ", found.doc);
@@ -67,7 +67,7 @@ int config_show_command(const Common& common, const ShowOptions& options) {
 
 int config_validate_command(const Common& common) {
   config::Errors errors;
-  const LoadedExperiment loaded = load_experiment(common.experiment, make_registry(), errors);
+  const LoadedExperiment loaded = load_experiment(common.experiment, make_registry(common.experiment.libraries), errors);
   validate_experiment(loaded.config, errors);
   if (errors.empty()) {
     try {

@@ -16,6 +16,7 @@ struct ExperimentRequest {
   std::filesystem::path fiddle;        ///< JSON of a task; it takes the place of the experiment's, if there is one
   std::vector<std::string> constants;  ///< `NUM_LAYERS=2`
   std::vector<std::string> overrides;  ///< `task.train.num_train_steps=10`, applied last
+  std::vector<std::filesystem::path> libraries;  ///< of the user's own classes: see make_registry
 };
 
 struct LoadedExperiment {
