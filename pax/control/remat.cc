@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pax/autodiff/vmap.h"
 #include "pax/control/joint.h"
 #include "pax/control/partition.h"
 #include "pax/ir/transform.h"
@@ -75,6 +76,11 @@ constinit const OpDef kRemat{.name = "remat",
                                return types;
                              },
                              .vjp = remat_vjp,
+                             .batch = [](const OpCall& call, const std::vector<bool>& batched) -> std::vector<Tensor> {
+                               const BatchedBlock body =
+                                   batch_block(call.graph, call.blocks[0], batch_size(call, batched), batched);
+                               return emit_all(call.graph, call.op, call.operands, call.attrs, {body.block});
+                             },
                              .lower = [](const OpCall& call, const Target&) -> std::vector<Tensor> {
                                ValueMap map;
                                const std::vector<ValueId> args = call.graph.block(call.blocks[0]).args;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "pax/control/remat.h"
+#include "pax/ops/identity.h"
 
 namespace pax {
 namespace {
@@ -13,8 +14,8 @@ class KeepNamed final : public RematPolicy {
  public:
   explicit KeepNamed(Names names) : names_(std::move(names)) {}
   bool keeps(const Node& node) const override {
-    if (node.op->name != "checkpoint_name") return false;
-    const auto* name = node.attrs.find<std::string>("name");
+    if (node.op->name != kCheckpointName.name) return false;
+    const auto* name = node.attrs.find<std::string>("_name");
     return name != nullptr && std::ranges::find(names_, *name) != names_.end();
   }
 

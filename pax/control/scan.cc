@@ -11,6 +11,7 @@
 #include "pax/ir/transform.h"
 #include "pax/ops/constant.h"
 #include "pax/ops/elementwise.h"
+#include "pax/ops/reshape.h"
 #include "pax/ops/slice.h"
 
 namespace pax {
@@ -25,6 +26,9 @@ constinit const OpDef kEachIteration{
     .infer = [](const OpCall& call) -> ResultTypes {
       if (call.shape(0).rank() == 0) call.fail("a scalar has no slices");
       return TensorType{call.type(0).dtype, call.shape(0).without(0)};
+    },
+    .batch = [](const OpCall& call, const std::vector<bool>&) -> std::vector<Tensor> {
+      return {emit(call.op, {move_dim(call.operand(0), 1, 0)}, call.attrs)};
     },
     .lower = [](const OpCall& call, const Target&) -> std::vector<Tensor> {
       call.fail("a weight of a repeated layer is used outside of the loop that repeats it");
@@ -47,7 +51,7 @@ void close_over(Graph& graph, BlockId body, int64_t loop, std::vector<Tensor>& x
   std::vector<ValueId> invariant;
   for (const ValueId id : graph.captures(body)) {
     const Value value = graph.value(id);
-    const bool sliced = value.node >= 0 && graph.node(value.node).op == &kEachIteration &&
+    const bool sliced = value.node >= 0 && graph.node(value.node).op->name == kEachIteration.name &&
                         *graph.node(value.node).attrs.find<int64_t>("loop") == loop;
     if (!sliced) {
       invariant.push_back(id);
@@ -235,6 +239,7 @@ class BackwardScan {
 constinit const OpDef kScan{.name = "scan",
                             .infer = infer_scan,
                             .vjp = [](const OpCall& call, Tensor) -> Grads { return BackwardScan(call).run(); },
+                            .batch = batch_scan,
                             .lower = lower_scan};
 
 }  // namespace
@@ -297,7 +302,7 @@ namespace {
 /// `value` with the slices of a turn in the place of `each_iteration`, or itself.
 Tensor at_turn(Graph& graph, std::span<const Iteration> turn, Tensor value) {
   const NodeId id = graph.value(value.id()).node;
-  if (id < 0 || graph.node(id).op != &kEachIteration) return value;
+  if (id < 0 || graph.node(id).op->name != kEachIteration.name) return value;
   const int64_t loop = *graph.node(id).attrs.find<int64_t>("loop");
   const Tensor stacked_value = at_turn(graph, turn, graph.tensor(graph.node(id).operands[0]));
   const auto at = std::ranges::find(turn, loop, &Iteration::loop);

@@ -32,4 +32,7 @@ std::vector<Tensor> emit_scan(Graph& graph, const ScanSpec& spec, BlockId body, 
 /// The scan as a StableHLO while.
 std::vector<Tensor> lower_scan(const OpCall& call, const Target& target);
 
+/// The scan of a whole batch: one loop.
+std::vector<Tensor> batch_scan(const OpCall& call, const std::vector<bool>& batched);
+
 }  // namespace pax

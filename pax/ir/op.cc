@@ -15,6 +15,15 @@ std::vector<ValueId> ids(const std::vector<Tensor>& tensors) {
   return out;
 }
 
+/// Sizes from 0 on, of which there are not more elements than any memory holds.
+bool possible(const TensorType& type) {
+  int64_t count = 1;
+  for (const int64_t dim : type.shape) {
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return false;
+  }
+  return count < int64_t{1} << 48;
+}
+
 }  // namespace
 
 const TensorType& Tensor::type() const {
@@ -37,6 +46,9 @@ std::vector<Tensor> emit_all(Graph& graph, const OpDef& op, std::vector<Tensor> 
     if (&call.operands[i].graph() != &graph) call.fail(fmt::format("operand {} belongs to another program", i));
   }
   const ResultTypes types = op.infer(call);
+  for (const TensorType& type : types) {
+    if (!possible(type)) call.fail(fmt::format("the result would be {}: no such array can be", to_string(type)));
+  }
   const NodeId id = graph.add_node(
       {.op = &op, .operands = ids(call.operands), .attrs = std::move(attrs), .blocks = std::move(blocks)}, types);
   return graph.tensors(graph.node(id).results);

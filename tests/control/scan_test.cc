@@ -220,6 +220,27 @@ TEST(EachIteration, IsAnErrorOutsideOfItsLoop) {
   EXPECT_THROW(lower(graph, {}), ShapeError);
 }
 
+/// How many values of an iteration a loop over "out_proj" and "context" keeps for its gradient, its carry apart.
+size_t values_kept(AutodiffCheckpointType type) {
+  Graph graph;
+  const Tensor x = graph.argument("x", {DType::kF32, {4}});
+  const auto body = [](std::span<const Tensor> carry, std::span<const Tensor>) {
+    const Tensor context = checkpoint_name(sine(exp(carry[0])), "context");
+    return ScanStep{.carry = {tanh(checkpoint_name(cosine(context), "out_proj"))}, .ys = {}};
+  };
+  const ScanOptions options{.length = 3, .remat = remat_policy(type)};
+  const Tensor last = scan(graph, options, std::span(&x, 1), {}, body).carry[0];
+  grad(sum_all(last), {x});
+  return graph.node(graph.value(last.id()).node).results.size() - 2;
+}
+
+TEST(RematPolicies, KeepTheTensorsThatLayersGaveTheirNames) {
+  EXPECT_EQ(values_kept(AutodiffCheckpointType::kSaveNothing), 0U);
+  EXPECT_EQ(values_kept(AutodiffCheckpointType::kSaveOutProj), 1U);
+  EXPECT_EQ(values_kept(AutodiffCheckpointType::kSaveContextAndOutProj), 2U);
+  EXPECT_GT(values_kept(AutodiffCheckpointType::kSaveEverything), 2U);
+}
+
 TEST(Remat, GivesTheSameGradientAndKeepsOnlyWhatThePolicyNames) {
   const auto with = [](std::shared_ptr<const RematPolicy> policy) {
     return [policy](const std::vector<Tensor>& in) {
