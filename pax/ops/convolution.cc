@@ -44,7 +44,12 @@ bool is_permutation(int64_t a, int64_t b, Dims rest, int64_t rank) {
 bool lists_fit(const ConvOptions& options, const Shape& x, const Shape& kernel) {
   const ConvDims& dims = options.dims;
   const size_t spatial = dims.input_spatial.size();
-  const auto positive = [](const Dims& list) { return std::ranges::all_of(list, [](int64_t n) { return n > 0; }); };
+  const auto positive = [](const Dims& list) {
+    return reasonable(list) && std::ranges::all_of(list, [](int64_t n) { return n > 0; });
+  };
+  const bool padding_ok = std::ranges::all_of(options.padding, [](const auto& pair) {
+    return reasonable({pair.first, pair.second});
+  });
   return x.rank() == static_cast<int64_t>(spatial) + 2 && kernel.rank() == x.rank() &&
          is_permutation(dims.input_batch, dims.input_feature, dims.input_spatial, x.rank()) &&
          is_permutation(dims.kernel_input_feature, dims.kernel_output_feature, dims.kernel_spatial, x.rank()) &&
@@ -52,8 +57,8 @@ bool lists_fit(const ConvOptions& options, const Shape& x, const Shape& kernel) 
          options.strides.size() == spatial && options.padding.size() == spatial &&
          options.input_dilation.size() == spatial && options.kernel_dilation.size() == spatial &&
          positive(options.strides) && positive(options.input_dilation) && positive(options.kernel_dilation) &&
-         options.feature_groups > 0 && options.batch_groups > 0 &&
-         (options.feature_groups == 1 || options.batch_groups == 1);
+         padding_ok && reasonable({options.feature_groups, options.batch_groups}) && options.feature_groups > 0 &&
+         options.batch_groups > 0 && (options.feature_groups == 1 || options.batch_groups == 1);
 }
 
 ResultTypes infer_convolution(const OpCall& call) {

@@ -103,15 +103,28 @@ constinit const OpDef kFoldIn{
       return {stack({high, low}, -1)};
     }};
 
+/// Every element has a state, and so a generator, of its own.
+std::vector<Tensor> batch_generator(const OpCall& call, const std::vector<bool>&) {
+  std::vector<Tensor> states, bits;
+  for (int64_t i = 0; i < call.shape(0)[0]; ++i) {
+    const std::vector<Tensor> one = emit_all(call.graph, call.op, {index_dim(call.operand(0), 0, i)}, call.attrs, {});
+    states.push_back(one[0]);
+    bits.push_back(one[1]);
+  }
+  return {stack(states, 0), stack(bits, 0)};
+}
+
 constinit const OpDef kRngBitGenerator{
-    .name = "rng_bit_generator", .infer = [](const OpCall& call) -> ResultTypes {
+    .name = "rng_bit_generator",
+    .infer = [](const OpCall& call) -> ResultTypes {
       if (call.type(0) != TensorType{DType::kU64, {2}}) {
         call.fail(fmt::format("the state must be ui64[2] but is {}", to_string(call.type(0))));
       }
       const DType dtype = call.attr<DType>("_dtype");
       if (is_signed(dtype) || !is_integer(dtype)) call.fail(fmt::format("bits are unsigned, not {}", mlir_name(dtype)));
       return std::vector<TensorType>{call.type(0), {dtype, Shape(call.attr<Dims>("_shape"))}};
-    }};
+    },
+    .batch = batch_generator};
 
 constexpr const OpDef* kOps[] = {&kRandomBits, &kFoldIn, &kRngBitGenerator};
 

@@ -81,6 +81,11 @@ std::vector<int64_t> resolve_dims(std::string_view op, Tensor x, std::vector<int
   return dims;
 }
 
+bool reasonable(const std::vector<int64_t>& numbers) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return std::ranges::all_of(numbers, [](int64_t number) { return number > -kMost && number < kMost; });
+}
+
 std::vector<int64_t> all_dims(int64_t rank) {
   std::vector<int64_t> dims(static_cast<size_t>(rank));
   std::iota(dims.begin(), dims.end(), 0);

@@ -33,6 +33,9 @@ int64_t resolve_dim(std::string_view op, Tensor x, int64_t dim);
 /// The same for several, sorted; throws when one occurs twice.
 std::vector<int64_t> resolve_dims(std::string_view op, Tensor x, std::vector<int64_t> dims);
 
+/// False when a number is so large that sums and products with it may overflow: no size, stride or place is.
+bool reasonable(const std::vector<int64_t>& numbers);
+
 /// 0, 1, …, rank - 1.
 std::vector<int64_t> all_dims(int64_t rank);
 std::vector<int64_t> to_vector(const Shape& shape);

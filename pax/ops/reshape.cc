@@ -18,7 +18,7 @@ constinit const OpDef kReshape{
     .infer = [](const OpCall& call) -> ResultTypes {
       const Shape shape(call.attr<Dims>("_shape"));
       const bool negative = std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; });
-      if (negative || shape.num_elements() != call.shape(0).num_elements()) {
+      if (negative || !reasonable(to_vector(shape)) || shape.num_elements() != call.shape(0).num_elements()) {
         call.fail(fmt::format("{} has {} elements and does not go into shape {}", to_string(call.type(0)),
                               call.shape(0).num_elements(), to_string(shape)));
       }
@@ -71,7 +71,7 @@ std::span<const OpDef* const> reshape_ops() { return kOps; }
 Tensor reshape(Tensor x, const Shape& shape) {
   Dims dims = to_vector(shape);
   const auto open = std::ranges::find(dims, -1);
-  if (open != dims.end()) {
+  if (open != dims.end() && reasonable(dims)) {
     int64_t rest = 1;
     for (const int64_t dim : dims) rest *= dim == -1 ? 1 : dim;
     *open = rest == 0 ? 0 : x.shape().num_elements() / rest;
@@ -143,12 +143,13 @@ Tensor split_dim(Tensor x, int64_t dim, const Shape& sizes) {
   dim = resolve_dim("split_dim", x, dim);
   Dims inner = to_vector(sizes);
   const auto open = std::ranges::find(inner, -1);
-  if (open != inner.end()) {
+  const bool sizes_ok = std::ranges::all_of(inner, [&](int64_t n) { return n >= -1 && n <= x.dim(dim); });
+  if (sizes_ok && open != inner.end()) {
     *open = 1;
     const int64_t rest = Shape(inner).num_elements();
     *open = rest == 0 ? 0 : x.dim(dim) / rest;
   }
-  if (Shape(inner).num_elements() != x.dim(dim)) {
+  if (!sizes_ok || Shape(inner).num_elements() != x.dim(dim)) {
     fail_op(x.graph(), "split_dim",
             fmt::format("dimension {} of {} is {} and cannot be split into {}", dim, to_string(x.type()), x.dim(dim),
                         to_string(sizes)));

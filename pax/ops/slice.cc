@@ -30,7 +30,7 @@ ResultTypes infer_slice(const OpCall& call) {
   const Dims& strides = call.attr<Dims>("strides");
   const Shape& from = call.shape(0);
   const auto rank = static_cast<size_t>(from.rank());
-  bool ok = starts.size() == rank && limits.size() == rank && strides.size() == rank;
+  bool ok = starts.size() == rank && limits.size() == rank && strides.size() == rank && reasonable(strides);
   Dims dims;
   for (size_t i = 0; ok && i < rank; ++i) {
     ok = 0 <= starts[i] && starts[i] <= limits[i] && limits[i] <= from[static_cast<int64_t>(i)] && strides[i] > 0;
@@ -109,7 +109,8 @@ ResultTypes infer_pad(const OpCall& call) {
   const Dims& interior = call.attr<Dims>("interior_padding");
   const auto rank = static_cast<size_t>(call.shape(0).rank());
   require_same_dtype(call, 0, 1);
-  bool ok = low.size() == rank && high.size() == rank && interior.size() == rank && call.shape(1).rank() == 0;
+  bool ok = low.size() == rank && high.size() == rank && interior.size() == rank && call.shape(1).rank() == 0 &&
+            reasonable(low) && reasonable(high) && reasonable(interior);
   Dims dims;
   for (size_t i = 0; ok && i < rank; ++i) {
     const int64_t size = call.shape(0)[static_cast<int64_t>(i)];
@@ -208,7 +209,7 @@ Tensor index_dim(Tensor x, int64_t dim, int64_t i) {
 
 std::vector<Tensor> split(Tensor x, int64_t dim, int64_t parts) {
   dim = resolve_dim("split", x, dim);
-  if (parts < 1 || x.dim(dim) % parts != 0) {
+  if (parts < 1 || parts > std::max<int64_t>(x.dim(dim), 1) || x.dim(dim) % parts != 0) {
     fail_op(x.graph(), "split",
             fmt::format("dimension {} of {} is {} and cannot be cut into {} equal parts", dim, to_string(x.type()),
                         x.dim(dim), parts));
@@ -219,7 +220,9 @@ std::vector<Tensor> split(Tensor x, int64_t dim, int64_t parts) {
 std::vector<Tensor> split(Tensor x, int64_t dim, const Dims& sizes) {
   dim = resolve_dim("split", x, dim);
   int64_t total = 0;
-  for (const int64_t size : sizes) total += size;
+  if (reasonable(sizes)) {
+    for (const int64_t size : sizes) total += size;
+  }
   if (total != x.dim(dim)) {
     fail_op(x.graph(), "split",
             fmt::format("dimension {} of {} is {}, but the parts [{}] add up to {}", dim, to_string(x.type()),

@@ -44,7 +44,9 @@ Shape windowed_shape(const OpCall& call) {
   const Shape& from = call.shape(0);
   const auto rank = static_cast<size_t>(from.rank());
   bool ok = window.sizes.size() == rank && window.strides.size() == rank && window.padding.size() == rank &&
-            window.base_dilation.size() == rank && window.window_dilation.size() == rank;
+            window.base_dilation.size() == rank && window.window_dilation.size() == rank && reasonable(window.sizes) &&
+            reasonable(window.strides) && reasonable(window.base_dilation) && reasonable(window.window_dilation);
+  for (const auto& [low, high] : window.padding) ok = ok && reasonable({low, high});
   Shape shape;
   for (size_t i = 0; ok && i < rank; ++i) {
     ok = window.sizes[i] > 0 && window.strides[i] > 0 && window.base_dilation[i] > 0 && window.window_dilation[i] > 0;
