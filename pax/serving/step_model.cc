@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pax/base/error.h"
 
 namespace pax {
@@ -22,12 +24,32 @@ StepModel::StepModel(Session& session, DeviceTree variables, const CacheSize& si
     state_.insert_or_assign(name, DeviceArray::put(session.mesh(), HostArray(type)));
     cache_bytes_ += bytes_of(type);
   }
-  step_ = session.compile(trace_extend_step(task, size), "extend_step");
+  // Over several devices, stacks stay as they are split.
+  const bool apart = session.mesh()->num_devices() == 1;
+  const RepeatedWeights weights = apart ? RepeatedWeights::kApart : RepeatedWeights::kStacked;
+  step_ = session.compile(trace_extend_step(task, size, weights), "extend_step");
+  add_parts_of_stacks();
   for (const ProgramValue& argument : step_->text().arguments) {
     if (argument.name.starts_with("params/")) weight_bytes_ += bytes_of(argument.type);
   }
   for (const ProgramValue& result : step_->text().results) {
     if (result.name == "logits") vocab_size_ = result.type.shape[1];
+  }
+}
+
+void StepModel::add_parts_of_stacks() {
+  HostTree stacks;
+  for (const ProgramValue& argument : step_->text().arguments) {
+    const size_t mark = argument.name.find('#');
+    if (!argument.name.starts_with("params/") || mark == std::string::npos) continue;
+    const std::string stack = argument.name.substr(0, mark);
+    if (!stacks.contains(stack)) stacks.emplace(stack, state_.at(stack).to_host());
+    const HostArray& whole = stacks.at(stack);
+    const size_t bytes = bytes_of(argument.type);
+    const size_t begin = std::stoul(argument.name.substr(mark + 1)) * bytes;
+    HostArray part(argument.type);
+    std::ranges::copy(whole.bytes().subspan(begin, bytes), part.mutable_bytes().begin());
+    state_.insert_or_assign(argument.name, DeviceArray::put(session_.mesh(), part));
   }
 }
 

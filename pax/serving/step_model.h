@@ -35,6 +35,7 @@ class StepModel {
   void prepare(int64_t tokens);
 
  private:
+  void add_parts_of_stacks();
   int64_t padded_length(int64_t tokens) const;
   const Program& prefill_program(int64_t padded);
 

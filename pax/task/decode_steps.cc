@@ -1,6 +1,10 @@
 #include "pax/task/decode_steps.h"
 
+#include <algorithm>
+#include <unordered_map>
+
 #include "pax/base/error.h"
+#include "pax/ir/transform.h"
 #include "pax/ops/constant.h"
 #include "pax/ops/convert.h"
 #include "pax/ops/logic.h"
@@ -33,6 +37,52 @@ void require_size(const CacheSize& size) {
   if (size.rows < 1 || size.length < 1) {
     fail<ConfigError>("decode cache: {} rows of {} tokens; both must be 1 or more", size.rows, size.length);
   }
+}
+
+/// The program without what nothing depends on, inputs included.
+std::unique_ptr<Graph> only_live(const Graph& graph) {
+  auto copy = std::make_unique<Graph>();
+  const std::vector<bool> live = live_values(graph);
+  const auto is_live = [&](ValueId id) { return live[static_cast<size_t>(id)]; };
+  ValueMap map;
+  for (const Argument& argument : graph.arguments()) {
+    if (!is_live(argument.value)) continue;
+    map[argument.value] = copy->argument(argument.name, graph.value(argument.value).type, argument.sharding).id();
+  }
+  for (const NodeId id : graph.block(0).nodes) {
+    const Node& node = graph.node(id);
+    if (std::ranges::none_of(node.results, is_live)) continue;
+    const Graph::PathGuard path(*copy, copy->path_of(graph.path_name(node.path)));
+    clone_node(graph, id, *copy, map);
+  }
+  for (const Output& output : graph.outputs()) {
+    copy->output(output.name, copy->tensor(map.at(output.value)), output.sharding);
+  }
+  return copy;
+}
+
+/// Puts an input in the place of each slice of one repetition out of a stacked variable.
+void take_apart(TracedProgram& program) {
+  Graph& graph = *program.graph;
+  std::unordered_map<ValueId, const Param*> stacked;
+  for (const Param& param : program.params) {
+    if (param.spec.repeat_prefix.size() == 1) stacked[param.value.id()] = &param;
+  }
+  std::unordered_map<ValueId, ValueId> replacement;
+  const std::vector<NodeId> nodes = graph.block(0).nodes;
+  for (const NodeId id : nodes) {
+    const Node node = graph.node(id);
+    if (node.op->name != "slice" || !stacked.contains(node.operands[0])) continue;
+    const Param& param = *stacked.at(node.operands[0]);
+    const TensorType type = graph.value(node.results[0]).type;
+    const auto starts = *node.attrs.find<std::vector<int64_t>>("start_indices");
+    if (type.shape[0] != 1 || type.shape.without(0) != param.value.shape().without(0)) continue;
+    const std::string name = param.state_name() + "#" + std::to_string(starts[0]);
+    replacement[node.results[0]] = graph.argument(name, type, Sharding{}).id();
+  }
+  graph.replace_uses(0, replacement);
+  for (Param& param : program.params) param.value = {};
+  program.graph = only_live(graph);
 }
 
 /// One trace of a model that writes.
@@ -100,7 +150,7 @@ TracedProgram trace_prefill(const SingleTask& task, const CacheSize& size, int64
   return writing.take();
 }
 
-TracedProgram trace_extend_step(const SingleTask& task, const CacheSize& size) {
+TracedProgram trace_extend_step(const SingleTask& task, const CacheSize& size, RepeatedWeights weights) {
   require_size(size);
   Writing writing(task);
   Graph& graph = writing.graph();
@@ -117,7 +167,9 @@ TracedProgram trace_extend_step(const SingleTask& task, const CacheSize& size) {
                                             cache);
   for (const auto& [name, value] : cache) graph.output(argument_name(name), value, Sharding{});
   graph.output("logits", convert(logits, DType::kF32), Sharding{});
-  return writing.take();
+  TracedProgram program = writing.take();
+  if (weights == RepeatedWeights::kApart) take_apart(program);
+  return program;
 }
 
 }  // namespace pax

@@ -21,8 +21,13 @@ Tree<TensorType> cache_types(const SingleTask& task, const CacheSize& size);
 /// i32[1, tokens], `num_ids` i32 (those that count), `row` i32. Outputs: `cache/…`.
 TracedProgram trace_prefill(const SingleTask& task, const CacheSize& size, int64_t tokens);
 
+/// How a step takes the weights of repeated layers: stacked, as variables are; or each repetition's as an input of its
+/// own, `<variable>#<repetition>` [1, …], so that no step copies a part out of a stack.
+enum class RepeatedWeights : uint8_t { kStacked, kApart };
+
 /// Reads one more token of each row. Inputs: variables, `cache/…` (donated), `ids` i32[rows], `positions` i32[rows]:
 /// their places in their rows. Outputs: `cache/…`, `logits` f32[rows, V] of what follows.
-TracedProgram trace_extend_step(const SingleTask& task, const CacheSize& size);
+TracedProgram trace_extend_step(const SingleTask& task, const CacheSize& size,
+                                RepeatedWeights weights = RepeatedWeights::kStacked);
 
 }  // namespace pax

@@ -40,6 +40,22 @@ std::vector<std::shared_ptr<data::Input>> build_eval_inputs(const ExperimentConf
   return inputs;
 }
 
+std::shared_ptr<const data::Tokenizer> build_tokenizer(const ExperimentConfig& config) {
+  std::vector<Tpl<data::Input>> inputs{config.input};
+  inputs.insert(inputs.end(), config.eval_inputs.begin(), config.eval_inputs.end());
+  for (const Tpl<data::Input>& input : inputs) {
+    if (!input) continue;
+    const auto tokenizer = input.get_or<Tpl<data::Tokenizer>>("tokenizer", nullptr);
+    if (tokenizer) return tokenizer.build();
+  }
+  for (const Tpl<data::Input>& input : inputs) {
+    if (!input) continue;
+    const std::shared_ptr<data::Input> opened = input.build();
+    if (opened->tokenizer() != nullptr) return {opened, opened->tokenizer()};
+  }
+  fail<ConfigError>("input: it has no tokenizer; set input.tokenizer to the one that the model was trained with");
+}
+
 int64_t vocabulary_size(const ExperimentConfig& config) {
   return config.task.model.get_or<int64_t>("lm_tpl.vocab_size", 0);
 }

@@ -24,12 +24,4 @@ struct TrainOutcome {
 /// Trains in `job_log_dir`: continues its newest checkpoint, or begins. Returns when the run ended and all is saved.
 TrainOutcome train(const ExperimentConfig& config, const RunOptions& options);
 
-struct EvalOutcome {
-  int64_t step = 0;
-  Tree<Tree<WeightedScalar>> eval;
-};
-
-/// Evaluates the newest checkpoint of `job_log_dir` (or that of `step`) on every eval input.
-EvalOutcome evaluate(const ExperimentConfig& config, const RunOptions& options, std::optional<int64_t> step = {});
-
 }  // namespace pax
