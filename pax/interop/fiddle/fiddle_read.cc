@@ -96,7 +96,7 @@ class Reader {
     if (at == objects_.end()) fail_at(path, fmt::format("refers to \"{}\", which is not there", key));
     if (!open_.insert(key).second) fail_at(path, fmt::format("\"{}\" contains itself", key));
     const size_t before = values_;
-    const Value value = container(*at, path, static_cast<int>(known_.size()) + 1);
+    const Value value = container(*at, path, ++last_anchor_);
     open_.erase(key);
     known_.emplace(key, Known{value, values_ - before});
     return value;
@@ -213,6 +213,7 @@ class Reader {
   std::set<std::string> open_;
   size_t values_ = 0;
   int depth_ = 0;
+  int last_anchor_ = 0;
 };
 
 using Unknown = std::vector<std::pair<std::string, std::string>>;  // path, class

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -30,6 +31,16 @@ Json pyref(std::string_view dotted) {
     begin = dot + 1;
   }
   return begin == 0 ? pyref("builtins", dotted) : pyref(dotted.substr(0, begin - 1), dotted.substr(begin));
+}
+
+/// The class's name with the most modules: what praxis.layers re-exports is not all there is.
+std::string_view python_name(const ConfigType& type) {
+  const auto dots = [](std::string_view name) { return std::count(name.begin(), name.end(), '.'); };
+  std::string_view best = type.name;
+  for (const std::string_view alias : type.aliases) {
+    if (dots(alias) > dots(best)) best = alias;
+  }
+  return best;
 }
 
 Json reference_to(const std::string& key) { return {{"type", "ref"}, {"key", key}}; }
@@ -72,7 +83,7 @@ class Writer {
   }
 
   Json list(Json items, const std::string& path) {
-    for (size_t i = 0; i < items.size(); ++i) items[i] = {fmt::format("Index(index={})", i), items[i]};
+    for (size_t i = 0; i < items.size(); ++i) items[i] = Json::array({fmt::format("Index(index={})", i), items[i]});
     return add(
         "list",
         {{"type", pyref("builtins", "list")}, {"items", std::move(items)}, {"metadata", nullptr}, {"paths", {path}}});
@@ -82,8 +93,8 @@ class Writer {
     Json items = Json::array();
     Json keys = empty_tuple();
     for (const auto& [key, value] : members.items()) {
-      items.push_back({fmt::format("Key(key='{}')", key), value});
-      keys["items"].push_back({fmt::format("Index(index={})", keys["items"].size()), key});
+      items.push_back(Json::array({fmt::format("Key(key='{}')", key), value}));
+      keys["items"].push_back(Json::array({fmt::format("Index(index={})", keys["items"].size()), key}));
     }
     return add("dict", {{"type", pyref("builtins", "dict")},
                         {"items", std::move(items)},
@@ -95,28 +106,28 @@ class Writer {
     Json items = Json::array();
     Json names = empty_tuple();
     for (const auto& [key, value] : members.items()) {
-      items.push_back({fmt::format("Attr(name='{}')", key), value});
-      names["items"].push_back({fmt::format("Index(index={})", names["items"].size()), key});
+      items.push_back(Json::array({fmt::format("Attr(name='{}')", key), value}));
+      names["items"].push_back(Json::array({fmt::format("Index(index={})", names["items"].size()), key}));
     }
     const auto none = [&] {
       return add("dict", {{"type", pyref("builtins", "dict")}, {"items", Json::array()}, {"metadata", empty_tuple()}});
     };
     const Json names_ref = names["items"].empty() ? names : add("tuple", std::move(names));
-    const Json metadata_items = {{"Attr(name='fn_or_cls')", std::move(target)},
-                                 {"Attr(name='argument_names')", names_ref},
-                                 {"Attr(name='argument_tags')", none()},
-                                 {"Attr(name='argument_history')", none()}};
+    Json metadata_items = Json::array();
+    metadata_items.push_back(Json::array({"Attr(name='fn_or_cls')", std::move(target)}));
+    metadata_items.push_back(Json::array({"Attr(name='argument_names')", names_ref}));
+    metadata_items.push_back(Json::array({"Attr(name='argument_tags')", none()}));
+    metadata_items.push_back(Json::array({"Attr(name='argument_history')", none()}));
+    const Json kind = pyref("fiddle._src.config", "BuildableTraverserMetadata");
     const Json metadata =
-        add("buildable_traverser_metadata", {{"type", pyref("fiddle._src.config", "BuildableTraverserMetadata")},
-                                             {"items", metadata_items},
-                                             {"metadata", nullptr}});
+        add("buildable_traverser_metadata", {{"type", kind}, {"items", std::move(metadata_items)}, {"metadata", kind}});
     return add("config", {{"type", pyref("praxis.pax_fiddle", "PaxConfig")},
                           {"items", std::move(items)},
                           {"metadata", metadata},
                           {"paths", {path}}});
   }
 
-  /// A config or record: what differs from the defaults, and everything that holds configs.
+  /// A config or record: what differs from the defaults.
   Json object(const ConfigType& type, void* data, const std::string& path) {
     const std::shared_ptr<void> defaults = type.make();
     const std::vector<config::Field> fields = type.fields(data), before = type.fields(defaults.get());
@@ -132,24 +143,16 @@ class Writer {
       }
       if (name == "inputs_split_mapping") continue;
       if (name == "weight_split_dims_mapping" || name == "activation_split_dims_mapping") {
+        if (slot.type->map_entries(slot.data).empty()) continue;
         const char* kind = name[0] == 'w' ? "WeightSharding" : "ActivationSharding";
-        members[name] = buildable(pyref(fmt::format("{}.{}", type.name, kind)), members_of_map(slot, at), at);
+        members[name] = buildable(pyref(fmt::format("{}.{}", python_name(type), kind)), members_of_map(slot, at), at);
         continue;
       }
-      const bool same = config::equal(slot, {before[i].type, before[i].data, {}});
-      if (same && !holds_configs(*slot.type, slot.data)) continue;
+      // Defaults are Praxis's own; members that only newer versions have are then not named.
+      if (config::equal(slot, {before[i].type, before[i].data, {}})) continue;
       members[name] = value(slot, at);
     }
-    return buildable(pyref(type.name), members, path);
-  }
-
-  static bool holds_configs(const config::FieldType& type, void* data) {
-    if (type.kind == FieldKind::kTpl || type.kind == FieldKind::kRecord) return true;
-    bool found = false;
-    config::each_part({&type, data, {}}, [&](const std::string&, const Slot& part) {
-      found = found || holds_configs(*part.type, part.data);
-    });
-    return found;
+    return buildable(pyref(python_name(type)), members, path);
   }
 
   Json inputs_split(const Slot& axes, const std::string& path) {
