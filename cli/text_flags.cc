@@ -127,10 +127,10 @@ void add_decode(CLI::App& app, Invocation& invocation) {
 }  // namespace
 
 CLI::App* export_verb(CLI::App& app) {
-  CLI::App* known = app.get_subcommand_no_throw("export");
-  return known != nullptr
-             ? known
-             : app.add_subcommand("export", "Write a run's model for another program")->require_subcommand(1);
+  const auto is_export = [](const CLI::App* verb) { return verb->get_name() == "export"; };
+  const std::vector<CLI::App*> known = app.get_subcommands(is_export);
+  return known.empty() ? app.add_subcommand("export", "Write a run's model for another program")->require_subcommand(1)
+                       : known.front();
 }
 
 void add_text_commands(CLI::App& app, Invocation& invocation) {
