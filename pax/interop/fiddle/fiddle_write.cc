@@ -51,6 +51,9 @@ const std::pair<std::string_view, std::string_view> kPythonEnums[] = {
     {"pax::AutodiffCheckpointType", "praxis.layers.checkpoint_policy.AutodiffCheckpointType"},
     {"pax::LanguageModelType", "praxis.layers.transformer_models.LanguageModelType"}};
 
+/// A template of experts that Praxis 1.4 does not have yet.
+constexpr std::string_view kNewMember = "einsum_gated_tpl";
+
 std::string upper(std::string text) {
   for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return text;
@@ -127,7 +130,7 @@ class Writer {
                           {"paths", {path}}});
   }
 
-  /// A config or record: what differs from the defaults.
+  /// A config or record: what differs from the defaults, and what Python has no plain default for.
   Json object(const ConfigType& type, void* data, const std::string& path) {
     const std::shared_ptr<void> defaults = type.make();
     const std::vector<config::Field> fields = type.fields(data), before = type.fields(defaults.get());
@@ -143,16 +146,38 @@ class Writer {
       }
       if (name == "inputs_split_mapping") continue;
       if (name == "weight_split_dims_mapping" || name == "activation_split_dims_mapping") {
-        if (slot.type->map_entries(slot.data).empty()) continue;
         const char* kind = name[0] == 'w' ? "WeightSharding" : "ActivationSharding";
         members[name] = buildable(pyref(fmt::format("{}.{}", python_name(type), kind)), members_of_map(slot, at), at);
         continue;
       }
-      // Defaults are Praxis's own; members that only newer versions have are then not named.
-      if (config::equal(slot, {before[i].type, before[i].data, {}})) continue;
+      const bool same = config::equal(slot, {before[i].type, before[i].data, {}});
+      if (same && name == "params_init") {
+        members[name] = unset_init(at);
+        continue;
+      }
+      if (same && (name == kNewMember || !holds_configs(*slot.type, slot.data))) continue;
       members[name] = value(slot, at);
     }
     return buildable(pyref(python_name(type)), members, path);
+  }
+
+  /// Whether Python makes the member's default by a factory: then it must be there.
+  static bool holds_configs(const config::FieldType& type, void* data) {
+    if (type.kind == FieldKind::kRecord) return true;
+    if (type.kind == FieldKind::kTpl) return static_cast<bool>(*static_cast<const AnyTpl*>(data));
+    bool found = false;
+    config::each_part({&type, data, {}}, [&](const std::string&, const Slot& part) {
+      found = found || holds_configs(*part.type, part.data);
+    });
+    return found;
+  }
+
+  /// Praxis's mark for an initializer that comes from the layer around.
+  Json unset_init(const std::string& path) {
+    Json members;
+    members["method"] = leaf("xavier", path + ".method");
+    members["scale"] = leaf(1.000001, path + ".scale");
+    return buildable(pyref("praxis.base_layer.WeightInit"), members, path);
   }
 
   Json inputs_split(const Slot& axes, const std::string& path) {
