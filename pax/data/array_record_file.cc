@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -10,19 +9,14 @@
 #include "pax/data/compression.h"
 #include "pax/data/highway_hash.h"
 #include "pax/data/record_file.h"
+#include "pax/data/riegeli.h"
 #include "pax/data/wire.h"
 
-// Layout: Riegeli chunks, interrupted by a 24-byte block header at each multiple of 64 KiB; the last 64 KiB block holds
-// a postscript that names the footer chunk, whose records say where each data chunk begins and how many records it has.
+// Layout: Riegeli chunks; the last 64 KiB block holds a postscript that names the footer chunk, whose records say where
+// each data chunk begins and how many records it has.
 
 namespace pax::data {
 namespace {
-
-constexpr uint64_t kBlock = 1 << 16;
-constexpr uint64_t kBlockHeader = 24;
-constexpr uint64_t kChunkHeader = 40;
-constexpr std::array<uint64_t, 4> kHashKey = {0x2f696c6567656952, 0x0a7364726f636572, 0x2f696c6567656952,
-                                              0x0a7364726f636572};
 
 struct Chunk {
   char type = 0;
@@ -45,8 +39,8 @@ uint64_t load64(std::string_view bytes, size_t at) {
 std::string read_around_blocks(std::string_view file, uint64_t& begin, uint64_t size) {
   std::string out;
   while (size > 0) {
-    if (begin % kBlock < kBlockHeader) begin += kBlockHeader - begin % kBlock;
-    const uint64_t step = std::min(size, kBlock - begin % kBlock);
+    if (begin % kRiegeliBlock < kRiegeliBlockHeader) begin += kRiegeliBlockHeader - begin % kRiegeliBlock;
+    const uint64_t step = std::min(size, kRiegeliBlock - begin % kRiegeliBlock);
     if (begin > file.size() || file.size() - begin < step) {
       fail<RuntimeError>("the file ends inside it, after {} bytes", file.size());
     }
@@ -106,8 +100,8 @@ void decode_simple_chunk(std::string_view data, uint64_t decoded_size, Chunk& ch
 Chunk read_chunk(std::string_view file, uint64_t begin) {
   if (begin > file.size()) fail<RuntimeError>("it begins beyond the end of the file ({} bytes)", file.size());
   uint64_t at = begin;
-  const std::string header = read_around_blocks(file, at, kChunkHeader);
-  if (highway_hash64(std::string_view(header).substr(8), kHashKey) != load64(header, 0)) {
+  const std::string header = read_around_blocks(file, at, kRiegeliChunkHeader);
+  if (highway_hash64(std::string_view(header).substr(8), kRiegeliHashKey) != load64(header, 0)) {
     fail<RuntimeError>("the hash of its header differs: damaged");
   }
   const uint64_t data_size = load64(header, 8);
@@ -116,7 +110,8 @@ Chunk read_chunk(std::string_view file, uint64_t begin) {
   chunk.num_records = load64(header, 24) >> 8;
   if (data_size > file.size()) fail<RuntimeError>("its {} bytes are more than the file has", data_size);
   const std::string data = read_around_blocks(file, at, data_size);
-  if (highway_hash64(data, kHashKey) != load64(header, 16)) fail<RuntimeError>("the hash of its data differs: damaged");
+  if (highway_hash64(data, kRiegeliHashKey) != load64(header, 16))
+    fail<RuntimeError>("the hash of its data differs: damaged");
   if (chunk.type == 't') fail<RuntimeError>("its records are transposed; write the file with transpose:false");
   if (chunk.type != 'r') fail<RuntimeError>("a chunk of records was expected, not of type {}", int{chunk.type});
   decode_simple_chunk(data, load64(header, 32), chunk);
@@ -148,8 +143,8 @@ class ArrayRecordFile final : public RecordFile {
  private:
   void read_footer() {
     const std::string_view file = file_.text();
-    if (file.size() < kBlock) fail<RuntimeError>("it has only {} bytes", file.size());
-    const Chunk postscript = named_chunk("the postscript", file.size() - kBlock);
+    if (file.size() < kRiegeliBlock) fail<RuntimeError>("it has only {} bytes", file.size());
+    const Chunk postscript = named_chunk("the postscript", file.size() - kRiegeliBlock);
     if (postscript.num_records == 0) fail<RuntimeError>("its postscript is empty");
     uint64_t footer_offset = 0;
     WireReader reader(postscript.record(0));

@@ -16,7 +16,7 @@ uint64_t pair_key(int32_t left, int32_t right) {
 
 }  // namespace
 
-BpeMerges::BpeMerges(std::vector<int32_t> byte_ids, const std::vector<Merge>& merges) : byte_ids_(std::move(byte_ids)) {
+BpeMerges::BpeMerges(const std::vector<Merge>& merges) {
   ranks_.reserve(merges.size() * 2);
   int32_t rank = 0;
   for (const Merge& merge : merges) {
@@ -29,16 +29,15 @@ const BpeMerges::Ranked* BpeMerges::find(int32_t left, int32_t right) const {
   return found == ranks_.end() ? nullptr : &found->second;
 }
 
-void BpeMerges::encode(std::string_view word, std::vector<int32_t>& ids) const {
-  if (word.size() <= kShort) return encode_short(word, ids);
-  encode_long(word, ids);
+void BpeMerges::merge_last(size_t count, std::vector<int32_t>& ids) const {
+  const std::span<int32_t> symbols = std::span(ids).last(count);
+  const size_t left = count <= kShort ? merge_few(symbols) : merge_many(symbols);
+  ids.resize(ids.size() - count + left);
 }
 
-void BpeMerges::encode_short(std::string_view word, std::vector<int32_t>& ids) const {
-  std::array<int32_t, kShort> symbols;
+size_t BpeMerges::merge_few(std::span<int32_t> symbols) const {
   std::array<Ranked, kShort> merges;  // of symbol i with the next
-  size_t count = word.size();
-  for (size_t i = 0; i < count; ++i) symbols[i] = byte_ids_[static_cast<uint8_t>(word[i])];
+  size_t count = symbols.size();
   const auto look = [&](size_t i) {
     const Ranked* found = i + 1 < count ? find(symbols[i], symbols[i + 1]) : nullptr;
     merges[i] = found != nullptr ? *found : Ranked{kNone, 0};
@@ -59,10 +58,10 @@ void BpeMerges::encode_short(std::string_view word, std::vector<int32_t>& ids) c
     look(best);
     if (best > 0) look(best - 1);
   }
-  ids.insert(ids.end(), symbols.begin(), symbols.begin() + static_cast<int64_t>(count));
+  return count;
 }
 
-void BpeMerges::encode_long(std::string_view word, std::vector<int32_t>& ids) const {
+size_t BpeMerges::merge_many(std::span<int32_t> ids) const {
   struct Symbol {
     int32_t id;
     int64_t before, after;
@@ -73,8 +72,8 @@ void BpeMerges::encode_long(std::string_view word, std::vector<int32_t>& ids) co
     int32_t left, right, merged;
     bool operator>(const Candidate& other) const { return rank != other.rank ? rank > other.rank : at > other.at; }
   };
-  const auto count = static_cast<int64_t>(word.size());
-  std::vector<Symbol> symbols(word.size());
+  const auto count = static_cast<int64_t>(ids.size());
+  std::vector<Symbol> symbols(ids.size());
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
   const auto offer = [&](int64_t at) {
     if (at < 0 || symbols[static_cast<size_t>(at)].after >= count) return;
@@ -83,7 +82,7 @@ void BpeMerges::encode_long(std::string_view word, std::vector<int32_t>& ids) co
     if (const Ranked* found = find(left, right)) queue.push({found->rank, at, left, right, found->merged});
   };
   for (int64_t i = 0; i < count; ++i) {
-    symbols[static_cast<size_t>(i)] = {byte_ids_[static_cast<uint8_t>(word[static_cast<size_t>(i)])], i - 1, i + 1};
+    symbols[static_cast<size_t>(i)] = {ids[static_cast<size_t>(i)], i - 1, i + 1};
   }
   for (int64_t i = 0; i + 1 < count; ++i) offer(i);
   while (!queue.empty()) {
@@ -100,9 +99,11 @@ void BpeMerges::encode_long(std::string_view word, std::vector<int32_t>& ids) co
     offer(left.before);
     offer(best.at);
   }
+  size_t kept = 0;
   for (int64_t i = 0; i < count; i = symbols[static_cast<size_t>(i)].after) {
-    ids.push_back(symbols[static_cast<size_t>(i)].id);
+    ids[kept++] = symbols[static_cast<size_t>(i)].id;
   }
+  return kept;
 }
 
 }  // namespace pax::data

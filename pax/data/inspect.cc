@@ -136,6 +136,17 @@ TokenReport count_source_tokens(const DataSource& source, const std::string& fie
   return report;
 }
 
+std::string length_bars(const std::map<int64_t, int64_t>& lengths, const std::string& what) {
+  int64_t most = 1;
+  std::string out;
+  for (const auto& [length, count] : lengths) most = std::max(most, count);
+  for (const auto& [length, count] : lengths) {
+    out += fmt::format("  up to {:>9} tokens {:>10} {} {}\n", with_commas(length), with_commas(count), what,
+                       std::string(static_cast<size_t>(count * 40 / most), '#'));
+  }
+  return out;
+}
+
 std::string to_text(const TokenReport& report) {
   std::string out = fmt::format(
       "{} records, {} bytes, {} tokens ({:.2f} bytes a token), {} unknown\n{} of {} ids occur; {} to {} tokens a "
@@ -143,13 +154,7 @@ std::string to_text(const TokenReport& report) {
       with_commas(report.records), with_commas(report.bytes), with_commas(report.tokens), report.bytes_per_token(),
       with_commas(report.unknown), with_commas(report.distinct), with_commas(report.vocab_size), report.shortest,
       report.longest);
-  int64_t most = 1;
-  for (const auto& [length, records] : report.lengths) most = std::max(most, records);
-  for (const auto& [length, records] : report.lengths) {
-    out += fmt::format("  up to {:>9} tokens {:>10} records {}\n", with_commas(length), with_commas(records),
-                       std::string(static_cast<size_t>(records * 40 / most), '#'));
-  }
-  return out;
+  return out + length_bars(report.lengths, "records");
 }
 
 std::string to_json(const TokenReport& report) {

@@ -49,14 +49,21 @@ TokenReport count_source_tokens(const DataSource& source, const std::string& fie
 std::string to_text(const TokenReport& report);
 std::string to_json(const TokenReport& report);
 
+/// A bar for each length: how many of `what` have up to so many tokens.
+std::string length_bars(const std::map<int64_t, int64_t>& lengths, const std::string& what);
+
 /// How text is shown.
 enum class Style { kPlain, kColour, kHtml };
 
 /// The pieces of `text` with their ids, and what they decode to.
 std::string show_tokens(const Tokenizer& tokenizer, const std::string& text, Style style);
 
-/// Rows of a language-model batch: each segment in its own colour, text without weight dim, padding counted. Fields
-/// with other names are listed with their types. `tokenizer` may be nullptr: ids are shown.
+/// Rows of a batch: each segment in its own colour, text without weight dim (in parentheses without colour), padding
+/// counted; the branches `src/` and `tgt/` one after the other. Fields are listed with their types. `tokenizer` may be
+/// nullptr: ids are shown. HTML is one section of an `html_page`; every token tells its id, place, segment and weight.
 std::string show_batch(const HostTree& batch, const Tokenizer* tokenizer, Style style);
+
+/// `body` as one page that needs no other file.
+std::string html_page(const std::string& title, const std::string& body);
 
 }  // namespace pax::data

@@ -1,6 +1,6 @@
 #include "pax/data/registry.h"
 
-#include "pax/data/bpe_tokenizer.h"
+#include "pax/data/hf_tokenizer.h"
 #include "pax/data/bucket_input.h"
 #include "pax/data/line_input.h"
 #include "pax/data/multi_input.h"
@@ -23,7 +23,7 @@ void register_inputs(config::Registry& registry) {
   registry.add<TextInput::Config>();
   registry.add<TokenFileInput::Config>();
 
-  registry.add<BpeTokenizer::Config>();
+  registry.add<HfTokenizer::Config>();
   registry.add<BytesTokenizer::Config>();
   registry.add<SentencePieceTokenizer::Config>();
 

@@ -2,60 +2,26 @@
 #include <array>
 
 #include "pax/base/error.h"
+#include "pax/base/text.h"
 #include "pax/data/inspect.h"
+#include "pax/data/token_rows.h"
 #include "pax/data/unicode.h"
 
 namespace pax::data {
 namespace {
 
-struct Colour {
-  std::string_view terminal;  ///< SGR parameters
-  std::string_view html;
-};
-constexpr std::array<Colour, 6> kColours{
-    {{"36", "#0b7285"}, {"33", "#a06a00"}, {"35", "#862e9c"}, {"32", "#2b8a3e"}, {"34", "#1864ab"}, {"31", "#c92a2a"}}};
-
-/// Text that may hold any bytes, on one line.
-std::string visible(std::string_view text) {
-  std::string out;
-  for (const char c : repair_utf8(text)) {
-    if (c == '\n') {
-      out += "\xE2\x8F\x8E";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out;
-}
-
-std::string escape_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out;
-}
-
-enum class Weight { kFull, kNone };
+constexpr std::array<std::string_view, 6> kTerminalColours{"36", "33", "35", "32", "34", "31"};
 
 /// `text` in colour number `colour`; dim when it carries no weight.
-std::string painted(std::string_view text, size_t colour, Weight weight, Style style) {
-  const Colour& paint = kColours[colour % kColours.size()];
-  const bool dim = weight == Weight::kNone;
-  if (style == Style::kColour) return fmt::format("\x1b[{}{}m{}\x1b[0m", dim ? "2;" : "", paint.terminal, text);
-  if (style == Style::kHtml) {
-    return fmt::format("<span style=\"color:{}{}\">{}</span>", paint.html, dim ? ";opacity:.45" : "",
-                       escape_html(text));
+std::string painted(std::string_view text, size_t colour, bool dim, Style style) {
+  switch (style) {
+    case Style::kColour:
+      return fmt::format("\x1b[{}{}m{}\x1b[0m", dim ? "2;" : "", kTerminalColours[colour % kTerminalColours.size()],
+                         text);
+    case Style::kHtml:
+      return fmt::format("<span class=\"s{}{}\">{}</span>", colour % 6, dim ? " none" : "", escape_html(text));
+    case Style::kPlain:
+      break;
   }
   return dim ? fmt::format("({})", text) : std::string(text);
 }
@@ -63,28 +29,24 @@ std::string painted(std::string_view text, size_t colour, Weight weight, Style s
 std::string text_of(std::span<const int32_t> ids, const Tokenizer* tokenizer) {
   if (tokenizer != nullptr) return visible(tokenizer->decode_with_specials(ids));
   std::string out;
-  for (const int32_t id : ids) out += fmt::format("{} ", id);
+  for (const int32_t id : ids) out += fmt::format("{}{}", out.empty() ? "" : " ", id);
   return out;
 }
 
 /// One row: runs of positions with equal segment and weight, each painted.
-std::string show_row(const HostTree& batch, size_t row, const Tokenizer* tokenizer, Style style) {
-  const HostArray& labels = batch.at("labels");
-  const auto width = static_cast<size_t>(labels.shape()[1]);
-  const auto ids = labels.values<int32_t>().subspan(row * width, width);
-  const auto weights = batch.at("weights").values<float>().subspan(row * width, width);
-  const auto segments = batch.at("segment_ids").values<int32_t>().subspan(row * width, width);
+std::string show_row(const TokenRow& row, const Tokenizer* tokenizer, Style style) {
   std::string line;
   size_t padding = 0;
-  for (size_t start = 0; start < width;) {
+  for (size_t start = 0; start < row.ids.size();) {
     size_t end = start;
-    while (end < width && segments[end] == segments[start] && (weights[end] != 0) == (weights[start] != 0)) ++end;
-    if (segments[start] == 0) {
+    while (end < row.ids.size() && row.same_run(start, end)) ++end;
+    const int32_t segment = row.segment(start);
+    if (segment == 0) {
       padding += end - start;
     } else {
-      if (start > 0 && segments[start] != segments[start - 1]) line += style == Style::kHtml ? " &#9474; " : " | ";
-      line += painted(text_of(ids.subspan(start, end - start), tokenizer), static_cast<size_t>(segments[start] - 1),
-                      weights[start] != 0 ? Weight::kFull : Weight::kNone, style);
+      if (start > 0 && segment != row.segment(start - 1)) line += " | ";
+      line += painted(text_of(row.ids.subspan(start, end - start), tokenizer), static_cast<size_t>(segment - 1),
+                      row.weight(start) == 0, style);
     }
     start = end;
   }
@@ -92,11 +54,63 @@ std::string show_row(const HostTree& batch, size_t row, const Tokenizer* tokeniz
   return line;
 }
 
-bool is_lm_batch(const HostTree& batch) {
-  for (const char* field : {"labels", "weights", "segment_ids"}) {
-    if (!batch.contains(field) || batch.at(field).shape().rank() != 2) return false;
+/// A token of a row on a page: hovering over it tells all there is to know.
+std::string html_token(const TokenRow& row, size_t at, const Tokenizer* tokenizer) {
+  const int32_t id = row.ids[at];
+  const int32_t segment = row.segment(at);
+  const std::string piece =
+      tokenizer != nullptr ? visible(tokenizer->decode_with_specials(row.ids.subspan(at, 1))) : "";
+  const std::string name = tokenizer != nullptr ? visible(tokenizer->piece(id)) : "";
+  const std::string shown = piece.empty() ? (name.empty() ? std::to_string(id) : name) : piece;
+  return fmt::format("<span class=\"s{}{}\" title=\"{} id {}, place {}, segment {}, weight {}\">{}</span>",
+                     (segment - 1) % 6, row.weight(at) == 0 ? " none" : "", escape_html(name), id, at, segment,
+                     row.weight(at), escape_html(shown));
+}
+
+std::string html_row(const TokenRow& row, const Tokenizer* tokenizer) {
+  std::string line;
+  size_t padding = 0;
+  for (size_t at = 0; at < row.ids.size(); ++at) {
+    if (row.segment(at) == 0) {
+      ++padding;
+      continue;
+    }
+    if (at > 0 && row.segment(at - 1) != row.segment(at)) line += "<wbr><b class=\"cut\"></b>";
+    line += html_token(row, at, tokenizer);
   }
-  return true;
+  if (padding > 0) line += fmt::format(" <span class=\"pad\">{} padding</span>", padding);
+  return line;
+}
+
+std::string fill_line(const TokenRows& rows) {
+  int64_t slots = 0, tokens = 0, segments = 0;
+  double weight = 0;
+  for (size_t r = 0; r < rows.count(); ++r) {
+    const TokenRow row = rows.row(r);
+    slots += static_cast<int64_t>(row.ids.size());
+    for (size_t at = 0; at < row.ids.size(); ++at) {
+      tokens += row.segment(at) != 0 ? 1 : 0;
+      weight += row.weight(at);
+      segments += row.segment(at) != 0 && (at == 0 || row.segment(at - 1) != row.segment(at)) ? 1 : 0;
+    }
+  }
+  return fmt::format(
+      "{} tokens in {} slots ({:.1f} % real), weight {:g}, {} segments", with_commas(tokens), with_commas(slots),
+      slots == 0 ? 0.0 : 100.0 * static_cast<double>(tokens) / static_cast<double>(slots), weight, segments);
+}
+
+std::string html_batch(const HostTree& batch, const Tokenizer* tokenizer) {
+  std::string out = "<details><summary>fields</summary><table>\n";
+  for (const auto& [name, array] : batch) {
+    out += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escape_html(name), escape_html(to_string(array.type())));
+  }
+  out += "</table></details>\n";
+  for (const TokenRows& rows : token_rows(batch)) {
+    out += fmt::format("<p>{}{}</p>\n<ol start=\"0\">\n", escape_html(rows.prefix), fill_line(rows));
+    for (size_t r = 0; r < rows.count(); ++r) out += fmt::format("<li>{}</li>\n", html_row(rows.row(r), tokenizer));
+    out += "</ol>\n";
+  }
+  return out;
 }
 
 }  // namespace
@@ -107,7 +121,7 @@ std::string show_tokens(const Tokenizer& tokenizer, const std::string& text, Sty
   std::string out;
   for (size_t i = 0; i < ids.size(); ++i) {
     const std::string piece = i < pieces.size() ? pieces[i] : tokenizer.piece(ids[i]);
-    out += painted(visible(piece), i, Weight::kFull, style) + fmt::format(" {}", ids[i]) +
+    out += painted(visible(piece), i, false, style) + fmt::format(" {}", ids[i]) +
            (style == Style::kHtml ? "<br>\n" : "\n");
   }
   const std::string back = tokenizer.decode_with_specials(ids);
@@ -117,21 +131,33 @@ std::string show_tokens(const Tokenizer& tokenizer, const std::string& text, Sty
 }
 
 std::string show_batch(const HostTree& batch, const Tokenizer* tokenizer, Style style) {
-  const bool html = style == Style::kHtml;
-  const std::string line_end = html ? "<br>\n" : "\n";
-  std::string out = html ? "<!doctype html><meta charset=\"utf-8\"><body style=\"font-family:monospace\">\n" : "";
-  for (const auto& [name, array] : batch) out += fmt::format("{} {}{}", name, to_string(array.type()), line_end);
-  const TokenCount count = count_tokens(batch);
-  out +=
-      fmt::format("{} tokens in {} slots ({:.1f} % real), weight {:.0f}, {} segments{}", count.tokens, count.slots,
-                  count.slots == 0 ? 0.0 : 100.0 * static_cast<double>(count.tokens) / static_cast<double>(count.slots),
-                  count.weight, count.segments, line_end);
-  if (!is_lm_batch(batch)) return out;
-  const auto rows = static_cast<size_t>(batch.at("labels").shape()[0]);
-  for (size_t row = 0; row < rows; ++row) {
-    out += fmt::format("{:>3}: ", row) + show_row(batch, row, tokenizer, style) + line_end;
+  if (style == Style::kHtml) return html_batch(batch, tokenizer);
+  std::string out;
+  for (const auto& [name, array] : batch) out += fmt::format("  {:<20} {}\n", name, to_string(array.type()));
+  for (const TokenRows& rows : token_rows(batch)) {
+    out += fmt::format("{}{}\n", rows.prefix.empty() ? "" : rows.prefix + " ", fill_line(rows));
+    for (size_t r = 0; r < rows.count(); ++r) {
+      out += fmt::format("{:>4}  {}\n", r, show_row(rows.row(r), tokenizer, style));
+    }
   }
   return out;
+}
+
+std::string html_page(const std::string& title, const std::string& body) {
+  constexpr std::string_view kStyle =
+      ":root{color-scheme:light dark}body{font:14px/1.7 ui-monospace,monospace;max-width:110ch;margin:2em auto;"
+      "padding:0 1em;background:light-dark(#fff,#16181c);color:light-dark(#222,#ddd)}h1,h2{font:600 1.2em sans-serif}"
+      "li{margin:.5em 0;overflow-wrap:anywhere;white-space:pre-wrap}li::marker{color:gray}td{padding:0 1em 0 0}"
+      "span[class^=s]{border-radius:2px}span[class^=s]:hover{outline:1px solid}.none{opacity:.45;font-style:italic}"
+      ".pad{color:gray;border:1px dashed gray;padding:0 .5em}.cut{border-left:2px solid gray;margin:0 .5em}"
+      ".s0{background:light-dark(#d6ecf2,#12404c)}.s1{background:light-dark(#f6e7c8,#4f3b0c)}"
+      ".s2{background:light-dark(#ecd9f2,#45204f)}.s3{background:light-dark(#d8efdc,#17431f)}"
+      ".s4{background:light-dark(#dbe4f7,#1b2f5c)}.s5{background:light-dark(#f8dcdc,#581f1f)}";
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title><style>{1}</style></head>"
+      "<body>\n<h1>{0}</h1>\n<p>Each colour is a segment; faint text carries no weight; hover over a token to see its "
+      "id, place, segment and weight.</p>\n{2}</body></html>\n",
+      escape_html(title), kStyle, body);
 }
 
 }  // namespace pax::data

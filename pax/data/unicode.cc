@@ -38,6 +38,16 @@ bool is_white_space(uint32_t c) {
          c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
+bool is_word_character(uint32_t c) {
+  constexpr uint32_t kWord = kLetters | bit(UnicodeClass::kNd) | bit(UnicodeClass::kNl) | bit(UnicodeClass::kM);
+  if ((bit(unicode_class(c)) & kWord) != 0 || c == '_' || c == 0x200C || c == 0x200D) return true;
+  const bool connector = c == 0x203F || c == 0x2040 || c == 0x2054 || c == 0xFE33 || c == 0xFE34 ||
+                         (c >= 0xFE4D && c <= 0xFE4F) || c == 0xFF3F;
+  const bool letter_in_a_circle = (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+                                  (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
+  return connector || letter_in_a_circle;
+}
+
 Utf8Char utf8_at(std::string_view text, size_t at) {
   const auto lead = static_cast<uint8_t>(text[at]);
   if (lead < 0x80) return {lead, 1};

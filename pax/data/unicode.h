@@ -22,6 +22,9 @@ UnicodeClass unicode_class(uint32_t code_point);
 /// The property White_Space.
 bool is_white_space(uint32_t code_point);
 
+/// A character of words: alphabetic, mark, decimal digit, connector or joiner (Unicode Technical Standard 18, annex C).
+bool is_word_character(uint32_t code_point);
+
 inline constexpr uint32_t kNotACharacter = 0xFFFFFFFF;
 
 struct Utf8Char {

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "pax/base/error.h"
-#include "pax/data/bpe_tokenizer.h"
+#include "pax/data/hf_tokenizer.h"
 #include "pax/data/data_source.h"
 #include "pax/data/example.h"
 #include "pax/data/row_stream.h"
@@ -111,9 +111,9 @@ TEST(Fuzz, TokenizerJson) {
   const std::filesystem::path path = folder.path() / "tokenizer.json";
   fuzz(read_file(kGolden + "tokenizer/bytelevel_bpe/tokenizer.json"), 300, [&](const std::string& bytes) {
     write_file_atomically(path, bytes);
-    BpeTokenizer::Config config;
+    HfTokenizer::Config config;
     config.path = path.string();
-    const BpeTokenizer tokenizer(config);
+    const HfTokenizer tokenizer(config);
     tokenizer.decode(tokenizer.encode("The cat, 2024!\n<|endoftext|>"));
   });
 }
@@ -139,9 +139,9 @@ TEST(Fuzz, SplitPattern) {
 }
 
 TEST(Fuzz, AnyBytesTokenizeAndComeBackRepaired) {
-  BpeTokenizer::Config config;
+  HfTokenizer::Config config;
   config.path = kGolden + "tokenizer/bytelevel_bpe";
-  const BpeTokenizer tokenizer(config);
+  const HfTokenizer tokenizer(config);
   std::mt19937 random(7);
   for (int i = 0; i < 3000; ++i) {
     std::string text;

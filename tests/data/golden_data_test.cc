@@ -22,5 +22,17 @@ TEST(Golden, EveryTokenizerGivesTheListedIdsAndTexts) {
   }
 }
 
+TEST(Golden, EveryTokenizerJsonGivesWhatTheRealLibraryGave) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(PAX_SOURCE_DIR "/tests/golden/tokenizer_hf")) {
+    if (!entry.path().string().ends_with(".expected.json")) continue;
+    ++files;
+    for (const GoldenResult& result : check_golden_tokenizer(entry.path())) {
+      EXPECT_TRUE(result.ok) << result.name << ": " << result.message;
+    }
+  }
+  EXPECT_GE(files, 20);
+}
+
 }  // namespace
 }  // namespace pax::data

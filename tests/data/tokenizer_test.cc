@@ -5,7 +5,7 @@
 
 #include "pax/base/error.h"
 #include "pax/data/bpe_merges.h"
-#include "pax/data/bpe_tokenizer.h"
+#include "pax/data/hf_tokenizer.h"
 #include "pax/data/pretokenizer.h"
 #include "pax/data/sentencepiece_tokenizer.h"
 #include "pax/data/split_regex.h"
@@ -117,16 +117,14 @@ TEST(Unicode, EachMaximalBrokenSequenceBecomesOneReplacement) {
 }
 
 TEST(BpeMerges, LongWordsGiveTheIdsOfShortOnes) {
-  std::vector<int32_t> bytes(256);
-  for (int32_t i = 0; i < 256; ++i) bytes[static_cast<size_t>(i)] = i;
-  const BpeMerges merges(bytes, {{'a', 'b', 300}, {300, 300, 301}, {'b', 'a', 302}, {'a', 'a', 303}, {301, 'a', 304}});
+  const BpeMerges merges({{'a', 'b', 300}, {300, 300, 301}, {'b', 'a', 302}, {'a', 'a', 303}, {301, 'a', 304}});
   // Merging is local here, so words that differ beyond 64 bytes can be checked piece by piece against a plain loop.
   std::mt19937 random(2);
   for (int round = 0; round < 200; ++round) {
     std::string word;
     for (int i = 0; i < 100; ++i) word.push_back(random() % 2 == 0 ? 'a' : 'b');
-    std::vector<int32_t> fast;
-    merges.encode(word, fast);
+    std::vector<int32_t> fast(word.begin(), word.end());
+    merges.merge_last(word.size(), fast);
     std::vector<int32_t> slow(word.begin(), word.end());
     const std::vector<std::array<int32_t, 3>> rules{
         {'a', 'b', 300}, {300, 300, 301}, {'b', 'a', 302}, {'a', 'a', 303}, {301, 'a', 304}};
@@ -146,22 +144,22 @@ TEST(BpeMerges, LongWordsGiveTheIdsOfShortOnes) {
   }
 }
 
-BpeTokenizer bpe(const std::string& path) {
-  BpeTokenizer::Config config;
+HfTokenizer bpe(const std::string& path) {
+  HfTokenizer::Config config;
   config.path = path;
-  return BpeTokenizer(config);
+  return HfTokenizer(config);
 }
 
-TEST(BpeTokenizer, VocabAndMergesFilesGiveTheIdsOfTokenizerJson) {
-  const BpeTokenizer json = bpe(kGolden + "bytelevel_bpe/tokenizer.json");
-  const BpeTokenizer files = bpe(kGolden + "bytelevel_bpe/vocab.json");
+TEST(HfTokenizer, VocabAndMergesFilesGiveTheIdsOfTokenizerJson) {
+  const HfTokenizer json = bpe(kGolden + "bytelevel_bpe/tokenizer.json");
+  const HfTokenizer files = bpe(kGolden + "bytelevel_bpe/vocab.json");
   const std::string text = read_file(kGolden + "corpus.txt") + "<|endoftext|>end";
   EXPECT_EQ(json.encode(text), files.encode(text));
   EXPECT_EQ(json.special_ids().eos, 0);
 }
 
-TEST(BpeTokenizer, AnyTextComesBack) {
-  const BpeTokenizer tokenizer = bpe(kGolden + "bytelevel_bpe");
+TEST(HfTokenizer, AnyTextComesBack) {
+  const HfTokenizer tokenizer = bpe(kGolden + "bytelevel_bpe");
   std::mt19937 random(3);
   for (int i = 0; i < 1000; ++i) {
     const std::string text = random_text(random);
@@ -169,31 +167,36 @@ TEST(BpeTokenizer, AnyTextComesBack) {
   }
 }
 
-TEST(BpeTokenizer, AMegabyteWithoutASpaceTakesNoTime) {
-  const BpeTokenizer tokenizer = bpe(kGolden + "bytelevel_bpe");
+TEST(HfTokenizer, AMegabyteWithoutASpaceTakesNoTime) {
+  const HfTokenizer tokenizer = bpe(kGolden + "bytelevel_bpe");
   const std::string text(1 << 20, 'e');
   EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
 }
 
-TEST(BpeTokenizer, UnknownIdsDecodeSafely) {
-  const BpeTokenizer tokenizer = bpe(kGolden + "bytelevel_bpe");
+TEST(HfTokenizer, UnknownIdsDecodeSafely) {
+  const HfTokenizer tokenizer = bpe(kGolden + "bytelevel_bpe");
   EXPECT_EQ(tokenizer.decode(std::vector<int32_t>{-5, 65, 100000}),
             "\xEF\xBF\xBD"
             "a"
             "\xEF\xBF\xBD");
 }
 
-TEST(BpeTokenizer, NamesTheFileAndWhatIsNotSupported) {
+TEST(HfTokenizer, NamesTheFileAndWhatIsNotSupported) {
   const TempDirectory folder;
   const auto expect_error = [&](const std::string& json, const std::string& part) {
     const std::string path = put(folder, "tokenizer.json", json);
     EXPECT_THAT([&] { bpe(path); }, ThrowsMessage<RuntimeError>(AllOf(HasSubstr("tokenizer.json"), HasSubstr(part))));
   };
   expect_error("[]", "JSON object");
-  expect_error("{\"model\":{\"type\":\"Unigram\"}}", "Unigram");
+  expect_error("{\"model\":{\"type\":\"Hieroglyphs\"}}", "Hieroglyphs");
+  expect_error("{\"model\":{\"type\":\"Unigram\"}}", "vocab");
+  expect_error("{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}}", "entry 0");
   expect_error("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}}", "\"a\"");
   expect_error("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[\"a b\"]}}", "merge 0");
-  expect_error("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]}}", "pre_tokenizer");
+  const std::string model = "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},";
+  expect_error(model + "\"normalizer\":{\"type\":\"Upside\"}}", "normalizer Upside");
+  expect_error(model + "\"pre_tokenizer\":{\"type\":\"Down\"}}", "pre-tokenizer Down");
+  expect_error(model + "\"decoder\":{\"type\":\"Back\"}}", "decoder Back");
 }
 
 SentencePieceTokenizer spm(const std::string& path) {

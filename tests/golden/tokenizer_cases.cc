@@ -7,7 +7,7 @@
 
 #include "pax/base/files.h"
 #include "pax/base/text.h"
-#include "pax/data/bpe_tokenizer.h"
+#include "pax/data/hf_tokenizer.h"
 #include "pax/data/sentencepiece_tokenizer.h"
 
 namespace pax::data {
@@ -21,9 +21,9 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model) {
     config.path = model.string();
     return std::make_unique<SentencePieceTokenizer>(config);
   }
-  BpeTokenizer::Config config;
+  HfTokenizer::Config config;
   config.path = model.string();
-  return std::make_unique<BpeTokenizer>(config);
+  return std::make_unique<HfTokenizer>(config);
 }
 
 template <class T>
@@ -44,13 +44,16 @@ std::string check_case(const Tokenizer& tokenizer, const json& one) {
     compare("ids", [&] { return ids; });
     compare("pieces", [&] { return tokenizer.encode_pieces(text); });
     compare("tokens", [&] { return tokenizer.encode_pieces(text); });
+    if (const auto* hf = dynamic_cast<const HfTokenizer*>(&tokenizer)) {
+      compare("templated", [&] { return hf->encode_with_template(text); });
+    }
     compare("normalized", [&] { return tokenizer.normalize(text); });
   } else {
     ids = one.at("ids").get<std::vector<int32_t>>();
   }
   const bool has_specials = one.contains("decoded_skip_special");
   compare("decoded", [&] {
-    return has_specials || dynamic_cast<const BpeTokenizer*>(&tokenizer) != nullptr
+    return has_specials || dynamic_cast<const HfTokenizer*>(&tokenizer) != nullptr
                ? tokenizer.decode_with_specials(ids)
                : tokenizer.decode(ids);
   });
