@@ -5,11 +5,9 @@
 #include "pax/ops/reshape.h"
 
 namespace pax {
-namespace {
 
-/// `w` plus the product of the thin weights [input, rank] and [output, rank], which it declares in `scope`.
-Tensor adapted(Tensor w, const LoraConfig& config, const Scope& scope, const Shape& input, const Shape& output,
-               std::optional<WeightInit> otherwise = {}) {
+Tensor add_lora(Tensor w, const LoraConfig& config, const Scope& scope, const Shape& input, const Shape& output,
+                std::optional<WeightInit> otherwise) {
   const auto thin = [&](const Shape& shape) {
     Shape with_rank = shape;
     with_rank.push_back(config.rank);
@@ -21,20 +19,18 @@ Tensor adapted(Tensor w, const LoraConfig& config, const Scope& scope, const Sha
   return w + reshape(einsum("...dr,...nr->...dn", a, b), w.shape());
 }
 
-}  // namespace
-
 LoraLinear::LoraLinear(const Config& config, const Scope& scope) : Linear(config, scope) {
-  w_ = adapted(w_, config, this->scope(), {config.input_dims}, {config.output_dims}, config.weight_init);
+  w_ = add_lora(w_, config, this->scope(), {config.input_dims}, {config.output_dims}, config.weight_init);
 }
 
 LoraAttentionProjection::LoraAttentionProjection(const Config& config, const Scope& scope)
     : AttentionProjection(config, scope) {
-  w_ = adapted(w_, config, this->scope(), {config.input_dim}, {config.dim_per_head * config.num_heads});
+  w_ = add_lora(w_, config, this->scope(), {config.input_dim}, {config.dim_per_head * config.num_heads});
 }
 
 LoraCombinedQKVProjection::LoraCombinedQKVProjection(const Config& config, const Scope& scope)
     : CombinedQKVProjectionLayer(config, scope) {
-  w_ = adapted(w_, config, this->scope(), {3, config.input_dim}, {3, config.dim_per_head * config.num_heads});
+  w_ = add_lora(w_, config, this->scope(), {3, config.input_dim}, {3, config.dim_per_head * config.num_heads});
 }
 
 template const config::ConfigType& config::type_of<LoraLinear::Config>();

@@ -18,6 +18,11 @@ struct LoraConfig {
   }
 };
 
+/// `w` plus the product of the thin weights `lora_a` [input, rank] and `lora_b` [output, rank], which it declares in
+/// `scope`. `otherwise`: how lora_a begins when the config does not say.
+Tensor add_lora(Tensor w, const LoraConfig& config, const Scope& scope, const Shape& input, const Shape& output,
+                std::optional<WeightInit> otherwise = {});
+
 /// Linear with such a weight (praxis lora_layers.LoraLinear).
 class LoraLinear final : public Linear {
  public:

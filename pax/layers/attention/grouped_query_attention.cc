@@ -4,6 +4,7 @@
 
 #include "pax/base/error.h"
 #include "pax/layers/attention/masks.h"
+#include "pax/layers/lora.h"
 #include "pax/layers/split_dims.h"
 #include "pax/layers/stochastics.h"
 #include "pax/ops/broadcast.h"
@@ -73,6 +74,9 @@ GroupedQueryAttention::Projection GroupedQueryAttention::projection(std::string_
   }
   const Scope place = scope().child(name);
   Projection projection{.w = place.param("w", spec), .b = {}};
+  if (config_.lora_rank > 0) {
+    projection.w = add_lora(projection.w, {.rank = config_.lora_rank, .lora_init = {}}, place, {d}, {num_heads * h});
+  }
   const bool has_bias = into ? config_.use_bias : config_.use_post_bias.value_or(config_.use_bias);
   if (has_bias) projection.b = place.param("b", bias);
   return projection;

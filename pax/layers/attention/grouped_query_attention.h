@@ -30,6 +30,7 @@ class GroupedQueryAttention final : public Attention {
     Tpl<Layer> ln_tpl;
     std::optional<bool> use_post_bias;
     std::optional<std::array<int64_t, 2>> local_window_size;
+    int64_t lora_rank = 0;
     static void fields(auto& self, auto&& visit) {
       LayerConfig::fields(self, visit);
       visit("input_dim", self.input_dim, "Size of the inputs.");
@@ -46,6 +47,7 @@ class GroupedQueryAttention final : public Attention {
       visit("ln_tpl", self.ln_tpl, "Normalises queries and keys of each head, before they turn.");
       visit("use_post_bias", self.use_post_bias, "Of the output projection; use_bias when unset.");
       visit("local_window_size", self.local_window_size, "Positions seen to the left and to the right.");
+      visit("lora_rank", self.lora_rank, {.doc = "Of low-rank additions to the projections; 0: none.", .min = 0});
     }
   };
   GroupedQueryAttention(const Config& config, const Scope& scope);

@@ -130,7 +130,9 @@ Tensor TransformerFeedForwardMoe::experts(Tensor x_egcm) const {
   } else {
     hidden = activation_->fprop(shard(einsum("egcm,emh->egch", x_egcm, wi_), "egch"));
   }
-  return shard(ffn2_einsum_->einsum("egch,ehm->egcm", relu_dropout_->fprop(hidden), wo_), "egcm");
+  const Tensor dropped = relu_dropout_->fprop(hidden);
+  const Tensor out = ffn2_einsum_->einsum("egch,ehm->egcm", dropped, wo_);
+  return shard(out, "egcm");
 }
 
 TransformerFeedForwardMoe::Routed TransformerFeedForwardMoe::dispatch(const FeedForwardInputs& inputs) const {
@@ -197,6 +199,10 @@ Tensor TransformerFeedForwardMoe::all_experts(Tensor x_gsm) const {
 }
 
 TransformerFeedForwardMoe::Routed TransformerFeedForwardMoe::dense_topk(const FeedForwardInputs& inputs) const {
+  if (inputs.x.rank() == 2) {  // a step of decoding: [B, M]
+    const Routed one = dense_topk({.x = expand_dims(inputs.x, 1), .paddings = {}, .segment_ids_bt = {}});
+    return {.y = squeeze(one.y, {1}), .aux_loss = one.aux_loss};
+  }
   const Tensor logits = checkpoint_name(gate_logits(inputs, inputs.x.shape()), "router_logits");
   const Tensor gates = softmax(logits);
   const Tensor best = top_k(stop_gradient(gates), config_.num_experts_per_token).second;
