@@ -6,9 +6,9 @@
 #include "pax/base/files.h"
 #include "pax/base/log.h"
 #include "pax/base/text.h"
-#include "pax/checkpoint/reader.h"
 #include "pax/config/yaml.h"
 #include "pax/task/flops.h"
+#include "pax/trainer/evaluate.h"
 #include "pax/trainer/hooks/checkpoint_hook.h"
 #include "pax/trainer/hooks/eval_hook.h"
 #include "pax/trainer/hooks/summary_hook.h"
@@ -17,6 +17,7 @@
 #include "pax/trainer/peak.h"
 #include "pax/trainer/session.h"
 #include "pax/trainer/stop_signal.h"
+#include "pax/trainer/warm_start_state.h"
 
 namespace pax {
 namespace {
@@ -27,38 +28,6 @@ Tree<TensorType> types_of(const std::vector<StateEntry>& entries) {
   Tree<TensorType> types;
   for (const StateEntry& entry : entries) types[entry.name] = entry.type;
   return types;
-}
-
-/// The variables an evaluation reads: the state's, or where the learner keeps one, their moving average.
-DeviceTree eval_variables(const SingleTask& task, const std::deque<Param>& params, const DeviceTree& state) {
-  DeviceTree variables = state;
-  if (!task.train.eval_use_ema_states) return variables;
-  const auto learner = task.train.learner.build();
-  for (const Param& param : params) {
-    const std::string ema = learner->ema_name(param);
-    if (!ema.empty()) variables.insert_or_assign(param.state_name(), state.at(ema));
-  }
-  return variables;
-}
-
-std::vector<std::unique_ptr<Evaluator>> make_evaluators(Session& session) {
-  std::vector<std::unique_ptr<Evaluator>> evaluators;
-  std::vector<std::pair<data::BatchSpec, std::shared_ptr<const Program>>> compiled;
-  for (std::shared_ptr<data::Input>& input : build_eval_inputs(session.config())) {
-    const data::BatchSpec spec = input->spec();
-    std::shared_ptr<const Program> program;
-    for (const auto& [known, its_program] : compiled) {
-      if (known == spec) program = its_program;
-    }
-    if (!program) {
-      program = session.compile(trace_eval_step(session.config().task, spec), "eval_step");
-      compiled.emplace_back(spec, program);
-    }
-    const std::string name = input->name();
-    evaluators.push_back(std::make_unique<Evaluator>(
-        name, program, std::move(input), [&session](const HostTree& batch) { return session.batch_to_device(batch); }));
-  }
-  return evaluators;
 }
 
 /// One training run: what it holds while it lasts.
@@ -113,6 +82,13 @@ class TrainRun {
     for (const auto& [name, text] : options_.extra_files) write_file_atomically(options_.job_log_dir / name, text);
   }
 
+  /// Which variable came from where.
+  void write_provenance(const WarmStartResult& start) {
+    std::string text;
+    for (const auto& [name, source] : start.from) text += fmt::format("{} <- {}\n", name, source);
+    write_file_atomically(options_.job_log_dir / "init_from_checkpoint.txt", text);
+  }
+
   /// Fills the state; returns how many updates it has.
   int64_t restore_or_init(const std::vector<StateEntry>& entries) {
     if (auto saved = checkpoints_.restore_latest(to_checkpoint_names(types_of(entries)))) {
@@ -124,7 +100,9 @@ class TrainRun {
       return saved->step;
     }
     state_ = session_.compile(trace_init(session_.config().task), "init")->run({});
-    return 0;
+    const WarmStartResult start = warm_start_state(session_, params_, entries, state_);
+    if (!start.from.empty()) write_provenance(start);
+    return start.step;
   }
 
   EvalHook* add_hooks(int64_t first_step, int64_t num_steps, ProgressDisplay& display) {
@@ -185,24 +163,6 @@ class TrainRun {
 TrainOutcome train(const ExperimentConfig& config, const RunOptions& options) {
   std::filesystem::create_directories(options.job_log_dir);
   return TrainRun(config, options).run();
-}
-
-EvalOutcome evaluate(const ExperimentConfig& config, const RunOptions& options, std::optional<int64_t> step) {
-  const TracedProgram declared = declare_state(config.task);
-  Session session(config);
-  const CheckpointReader saved(find_checkpoint(options.job_log_dir, step));
-  require_same_types(saved.path().string(), saved.types(), to_checkpoint_names(types_of(declared.state)),
-                     "evaluate with the experiment that wrote it");
-  const DeviceTree state = session.state_to_device(from_checkpoint_names(saved.read_all()), declared.state);
-  const DeviceTree variables = eval_variables(config.task, declared.params, state);
-  EvalOutcome outcome{.step = saved.step()};
-  const StopSignal stop;
-  for (const auto& evaluator : make_evaluators(session)) {
-    if (auto metrics = evaluator->run(variables, [&] { return stop.requested(); })) {
-      outcome.eval[evaluator->name()] = std::move(*metrics);
-    }
-  }
-  return outcome;
 }
 
 }  // namespace pax
