@@ -14,9 +14,33 @@ namespace {
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
+/// The one of `types` that has the shortest of names ending in `name`, by parts (`layers.Linear` before
+/// `layers.quantization.Linear`); null when two have.
+const ConfigType* nearest(const std::vector<const ConfigType*>& types, std::string_view name);
+
 bool ends_at_dot(std::string_view full, std::string_view end) {
   if (!full.ends_with(end)) return false;
   return full.size() == end.size() || full[full.size() - end.size() - 1] == '.';
+}
+
+const ConfigType* nearest(const std::vector<const ConfigType*>& types, std::string_view name) {
+  const ConfigType* best = nullptr;
+  long fewest = 0;
+  bool alone = false;
+  for (const ConfigType* type : types) {
+    long parts = -1;
+    const auto consider = [&](std::string_view full) {
+      const long own = std::ranges::count(full, '.');
+      if (ends_at_dot(full, name) && (parts < 0 || own < parts)) parts = own;
+    };
+    consider(type->name);
+    for (const std::string_view alias : type->aliases) consider(alias);
+    if (best != nullptr && parts > fewest) continue;
+    alone = best == nullptr || parts < fewest;
+    best = type;
+    fewest = parts;
+  }
+  return alone ? best : nullptr;
 }
 
 }  // namespace
@@ -52,6 +76,7 @@ const ConfigType& Registry::find(std::string_view name, std::string_view interfa
   if (!interface.empty()) std::erase_if(fitting, [&](const ConfigType* type) { return !type->implements(interface); });
   if (fitting.size() == 1) return *fitting.front();
   if (fitting.size() > 1) {
+    if (const ConfigType* type = nearest(fitting, name)) return *type;
     std::vector<std::string> names;
     for (const ConfigType* type : fitting) names.emplace_back(type->name);
     fail<ConfigError>("{} may be any of {}; write the whole name", name, join(names, ", "));

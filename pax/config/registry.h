@@ -21,7 +21,7 @@ class Registry {
 
   /// The class of that name: a full name, an alias, or the end of one after a dot (`Linear`, `layers.Linear`). When
   /// `interface` is not empty only classes that implement it count. Throws ConfigError naming the candidates when
-  /// several match, the nearest names when none does.
+  /// several match and none has fewer parts in its name, the nearest names when none matches.
   const ConfigType& find(std::string_view name, std::string_view interface = "") const;
   template <class Base>
   const ConfigType& find_for(std::string_view name) const {

@@ -1,7 +1,9 @@
 #include "pax/layers/base_ops.h"
 
 #include "pax/ops/dot.h"
+#include "pax/ops/elementwise.h"
 #include "pax/ops/gather.h"
+#include "pax/ops/logic.h"
 
 namespace pax {
 
@@ -11,7 +13,10 @@ std::pair<Tensor, Tensor> EinsumGatedOp::einsum(std::string_view equation, Tenso
   return {pax::einsum(equation, x, w), pax::einsum(equation, x, w_gated)};
 }
 
-Tensor ArrayLookup::lookup(Tensor table, Tensor ids) const { return take(table, ids, 0); }
+Tensor ArrayLookup::lookup(Tensor table, Tensor ids) const {
+  if (is_signed(ids.dtype())) ids = select(lt(ids, 0.0), ids + static_cast<double>(table.dim(0)), ids);
+  return take(table, ids, 0);
+}
 
 std::span<const std::pair<LookupStyle, std::string_view>> enum_names(LookupStyle) {
   static constexpr std::pair<LookupStyle, std::string_view> kNames[] = {{LookupStyle::kIndex, "index"},

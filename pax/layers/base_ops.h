@@ -50,8 +50,8 @@ class ArrayLookup : public Layer {
   };
   using Layer::Layer;
 
-  /// `table` [rows, ...] at `ids`: shape of `ids`, then the rest of `table`'s. Numbers out of range read the nearest
-  /// row.
+  /// `table` [rows, ...] at `ids`: shape of `ids`, then the rest of `table`'s. Negative numbers count from the end, those
+  /// out of range read the nearest row.
   virtual Tensor lookup(Tensor table, Tensor ids) const;
 };
 extern template const config::ConfigType& config::type_of<ArrayLookup::Config>();

@@ -13,7 +13,10 @@ MaskedLmHead::MaskedLmHead(const Config& config, const Scope& scope) : Layer(con
   ln_ = child("ln", norm);
 }
 
-Tensor MaskedLmHead::fprop(Tensor x) const { return ln_->fprop(dense_->fprop(x)); }
+Tensor MaskedLmHead::fprop(Tensor x) const {
+  const Tensor y = dense_->fprop(x);
+  return ln_->fprop(y);
+}
 
 template const config::ConfigType& config::type_of<MaskedLmHead::Config>();
 

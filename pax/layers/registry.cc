@@ -19,6 +19,7 @@
 #include "pax/layers/ngrammer/ngrammer.h"
 #include "pax/layers/normalizations.h"
 #include "pax/layers/positions.h"
+#include "pax/layers/quantization/quantized_layers.h"
 #include "pax/layers/repeats.h"
 #include "pax/layers/rnn/frnn.h"
 #include "pax/layers/scaled_rotary.h"
@@ -135,6 +136,15 @@ void register_speech_and_states(config::Registry& registry) {
   registry.add<VQNgrammer::Config>();
 }
 
+void register_quantized(config::Registry& registry) {
+  registry.add<ActQuantizationParams>();
+  registry.add<WeightQuantizationParams>();
+  registry.add<QuantizationParams>();
+  registry.add<QuantizedLinear::Config>();
+  registry.add<QuantizedAttentionProjection::Config>();
+  registry.add<QuantizedCombinedQKVProjectionLayer::Config>();
+}
+
 void register_rnn(config::Registry& registry) {
   registry.add<LstmCellSimple::Config>();
   registry.add<LayerNormalizedLstmCellSimple::Config>();
@@ -201,6 +211,7 @@ void register_layers(config::Registry& registry) {
   register_vision(registry);
   register_adapters(registry);
   register_speech_and_states(registry);
+  register_quantized(registry);
   register_rnn(registry);
   register_embeddings(registry);
   register_attention(registry);

@@ -18,7 +18,8 @@ class DotProductAttention : public Attention {
   struct Config : LayerConfig {
     using Product = DotProductAttention;
     static constexpr std::string_view kName = "praxis.layers.DotProductAttention";
-    static constexpr std::string_view kAliases[] = {"praxis.layers.attentions.DotProductAttention"};
+    static constexpr std::string_view kAliases[] = {"praxis.layers.attentions.DotProductAttention",
+                                                   "praxis.layers.attentions.DotProductAttentionWithLPB"};
     static constexpr std::string_view kDoc = "Multi-head attention.";
     AttentionInputDim input_dim = int64_t{0};
     int64_t hidden_dim = 0;
@@ -99,6 +100,8 @@ class DotProductAttention : public Attention {
   DotProductAttention(const Config& config, const Scope& scope);
   AttentionOutput fprop(const AttentionInputs& inputs) const override;
   Tensor extend_step(const AttentionStep& step) const override;
+  /// Whether it masks what is far by itself, over all positions.
+  virtual bool limits_context() const { return false; }
 
  protected:
   /// What attention works on once inputs are projected.

@@ -11,7 +11,9 @@
 namespace pax {
 
 Tensor XlPositions::embed(Tensor distance) const {
-  return squeeze(pos_proj->fprop(pos_emb->embed({}, expand_dims(distance, 0))), {0});
+  const Tensor sinusoids = pos_emb->embed({}, expand_dims(distance, 0));
+  const Tensor projected = pos_proj->fprop(sinusoids);
+  return squeeze(projected, {0});
 }
 
 Tensor XlPositions::for_content(Tensor query) const { return u ? query + u : query; }
@@ -58,6 +60,7 @@ Tensor DotProductAttentionXL::logits(Tensor query_btnh, Tensor key_bsnh) const {
 }
 
 Tensor DotProductAttentionXL::logits_one_step(Tensor query_bnh, Tensor key_bsnh, Tensor time_step) const {
+  require_one_step(time_step);
   const Tensor distances = time_step - iota(graph(), {DType::kS32, {key_bsnh.dim(1)}}, 0);
   return einsum("bnh,bsnh->bns", positions_.for_content(query_bnh), key_bsnh) +
          einsum("bnh,snh->bns", positions_.for_position(query_bnh), positions_.embed(distances));

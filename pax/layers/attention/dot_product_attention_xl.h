@@ -6,7 +6,7 @@
 namespace pax {
 
 /// Self-attention by content and relative position (praxis attentions.DotProductAttentionXL).
-class DotProductAttentionXL final : public DotProductAttention {
+class DotProductAttentionXL : public DotProductAttention {
  public:
   struct Config : DotProductAttention::Config {
     using Product = DotProductAttentionXL;

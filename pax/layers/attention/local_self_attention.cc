@@ -81,12 +81,17 @@ DotProductAttention::Context LocalSelfAttention::attend(const Heads& heads) cons
   return {.encoded = shard(checkpoint_name(encoded, "context"), "blnh"), .probs = probs};
 }
 
-Tensor LocalSelfAttention::mask_one_step(Tensor mask, Tensor time_step) const {
-  const Tensor ahead = iota(graph(), {DType::kS32, {1, 1, mask.dim(2)}}, 2) - time_step;
-  Tensor near = full(graph(), {DType::kPred, {}}, 1);
-  if (left_) near = logical_and(near, gt(ahead, static_cast<double>(-*left_)));
-  if (right_) near = logical_and(near, le(ahead, static_cast<double>(*right_)));
+Tensor near_in_step(Tensor mask, Tensor time_step, std::optional<int64_t> left, std::optional<int64_t> right) {
+  Graph& graph = mask.graph();
+  const Tensor ahead = iota(graph, {DType::kS32, {1, 1, mask.dim(2)}}, 2) - step_of_rows(time_step, 3);
+  Tensor near = full(graph, {DType::kPred, {}}, 1);
+  if (left) near = logical_and(near, gt(ahead, static_cast<double>(-*left)));
+  if (right) near = logical_and(near, le(ahead, static_cast<double>(*right)));
   return select(near, mask, large_negative_number(mask.dtype()));
+}
+
+Tensor LocalSelfAttention::mask_one_step(Tensor mask, Tensor time_step) const {
+  return near_in_step(mask, time_step, left_, right_);
 }
 
 LocalSelfAttentionXL::LocalSelfAttentionXL(const Config& config, const Scope& scope)
@@ -106,6 +111,7 @@ Tensor LocalSelfAttentionXL::logits(Tensor query, Tensor key) const {
 }
 
 Tensor LocalSelfAttentionXL::logits_one_step(Tensor query_bnh, Tensor key_bsnh, Tensor time_step) const {
+  require_one_step(time_step);
   const Tensor distances = time_step - iota(graph(), {DType::kS32, {key_bsnh.dim(1)}}, 0);
   return einsum("bnh,bsnh->bns", positions_.for_content(query_bnh), key_bsnh) +
          einsum("bnh,snh->bns", positions_.for_position(query_bnh), positions_.embed(distances));
@@ -130,6 +136,7 @@ Tensor LocalSelfAttentionRelativeBias::logits(Tensor query, Tensor key) const {
 }
 
 Tensor LocalSelfAttentionRelativeBias::logits_one_step(Tensor query_bnh, Tensor key_bsnh, Tensor time_step) const {
+  require_one_step(time_step);
   // As above, entry W - 2 + d, where d counts from the first position that is seen.
   const Tensor ahead = iota(graph(), {DType::kS32, {key_bsnh.dim(1)}}, 0) - time_step;
   const Tensor entry = ahead + static_cast<double>(sizes().block - 2 + sizes().left - 1);
@@ -158,7 +165,7 @@ Tensor LocalSelfAttentionAlibi::logits(Tensor query, Tensor key) const {
 
 Tensor LocalSelfAttentionAlibi::logits_one_step(Tensor query_bnh, Tensor key_bsnh, Tensor time_step) const {
   // The same up to a constant of the row, which softmax does not see.
-  const Tensor ahead = iota(graph(), {DType::kS32, {1, key_bsnh.dim(1)}}, 1) - time_step;
+  const Tensor ahead = iota(graph(), {DType::kS32, {1, key_bsnh.dim(1)}}, 1) - step_of_rows(time_step, 3);
   const Tensor slope = squeeze(slopes(query_bnh.dtype()), {2});
   return LocalSelfAttention::logits_one_step(query_bnh, key_bsnh, time_step) + slope * convert(ahead, slope.dtype());
 }

@@ -5,6 +5,9 @@
 
 namespace pax {
 
+/// `mask` [1|B, 1, S] of a step without what is further than that from `time_step`. The left one includes the step.
+Tensor near_in_step(Tensor mask, Tensor time_step, std::optional<int64_t> left, std::optional<int64_t> right);
+
 /// Self-attention to near positions, block by block: time and memory grow with T * window, not T * T (praxis
 /// attentions.LocalSelfAttention).
 class LocalSelfAttention : public DotProductAttention {

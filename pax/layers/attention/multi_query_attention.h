@@ -14,7 +14,8 @@ class MultiQueryDotProductAttention final : public Attention {
     using Product = MultiQueryDotProductAttention;
     static constexpr std::string_view kName = "praxis.layers.MultiQueryDotProductAttention";
     static constexpr std::string_view kAliases[] = {
-        "praxis.layers.multi_query_attention.MultiQueryDotProductAttention"};
+        "praxis.layers.multi_query_attention.MultiQueryDotProductAttention",
+        "praxis.layers.multi_query_attention.MultiQueryDotProductAttentionLPB"};
     static constexpr std::string_view kDoc = "Attention whose heads share keys and values.";
     AttentionInputDim input_dim = int64_t{0};
     int64_t hidden_dim = 0;

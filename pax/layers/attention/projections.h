@@ -40,6 +40,12 @@ class AttentionProjection : public Layer {
   Tensor fprop(Tensor x) const override;
 
  protected:
+  enum class Weight : uint8_t { kOwn, kOfDerived };
+  AttentionProjection(const Config& config, const Scope& scope, Weight weight);
+  /// How the weight is declared.
+  ParamSpec weight_spec() const;
+  /// `x` times the weight.
+  virtual Tensor product(std::string_view equation, Tensor x) const;
   Tensor w_;  ///< [D, N, H], or [N, H, D]; N and H may be one. What derives from it may add to it
 
  private:
@@ -85,6 +91,12 @@ class CombinedQKVProjectionLayer : public Layer {
   Heads project(Tensor x) const;
 
  protected:
+  enum class Weight : uint8_t { kOwn, kOfDerived };
+  CombinedQKVProjectionLayer(const Config& config, const Scope& scope, Weight weight);
+  /// How the weight is declared.
+  ParamSpec weight_spec() const;
+  /// `x` times the weight.
+  virtual Tensor product(std::string_view equation, Tensor x) const;
   Tensor w_;  ///< [3, D, N, H]; what derives from it may add to it
 
  private:

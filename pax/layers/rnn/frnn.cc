@@ -141,7 +141,8 @@ StackBiFrnn::Output StackBiFrnn::fprop(RnnInputs inputs, const std::vector<Pair>
   Output out;
   for (size_t i = 0; i < fwd_frnn_.size(); ++i) {
     const Pair start = states.empty() ? Pair{} : states.at(i);
-    const RnnOutput fwd = fwd_frnn_[i]->fprop(inputs, start.fwd), bwd = bwd_frnn_[i]->fprop(inputs, start.bwd);
+    const RnnOutput fwd = fwd_frnn_[i]->fprop(inputs, start.fwd);
+    const RnnOutput bwd = bwd_frnn_[i]->fprop(inputs, start.bwd);
     inputs.act = {concatenate({fwd.act, bwd.act}, -1)};
     out.states.push_back({fwd.state, bwd.state});
   }

@@ -51,7 +51,7 @@ FullSoftmax::Xent FullSoftmax::compute_xent(Tensor inputs, Tensor class_ids, Ten
   Xent out;
   out.logits = convert(get_logits(inputs), DType::kF32);
   out.log_probs = log_softmax(out.logits);
-  const Tensor probabilities = stop_gradient(class_probabilities ? class_probabilities : labels(class_ids));
+  const Tensor probabilities = class_probabilities ? class_probabilities : stop_gradient(labels(class_ids));
   out.per_example_xent = bi_tempered_loss_ ? bi_tempered_loss_->fprop(out.logits, probabilities)
                                            : -reduce_sum(out.log_probs * probabilities, {-1});
   out.per_example_argmax = argmax(out.logits, -1);

@@ -144,7 +144,8 @@ Tensor TransformerEncoderDecoder::extend_step(const SequenceStep& step) const {
                                                 .cross_paddings_bs = step.paddings_bs,
                                                 .max_length = step.max_length,
                                                 .cache = step.cache});
-  return softmax_->get_logits(decoder_ln_ ? decoder_ln_->fprop(decoded) : decoded);
+  const Tensor normed = decoder_ln_ ? decoder_ln_->fprop(decoded) : decoded;
+  return softmax_->get_logits(normed);
 }
 
 template const config::ConfigType& config::type_of<TransformerEncoderDecoder::Config>();

@@ -1,5 +1,7 @@
 #include "pax/layers/transformers/gating.h"
 
+#include <algorithm>
+
 #include "pax/layers/attention/masks.h"
 #include "pax/ops/constant.h"
 #include "pax/ops/convert.h"
@@ -139,7 +141,8 @@ Gating top2_gating(Tensor logits_gse, Tensor paddings_gs, const GatingOptions& o
 
 Gating expert_choice_gating(Tensor logits_gse, const GatingOptions& options) {
   const int64_t tokens = logits_gse.dim(1);
-  const auto taken = static_cast<int64_t>(static_cast<double>(tokens / logits_gse.dim(2)) * options.capacity_factor);
+  auto taken = static_cast<int64_t>(static_cast<double>(tokens / logits_gse.dim(2)) * options.capacity_factor);
+  if (taken == 0 || taken > tokens) taken = tokens;
   const Tensor gates = swap_dims(convert(softmax(f32(logits_gse)), options.fprop_dtype), 1, 2);  // [G, E, S]
   const auto [best, places] = top_k(gates, taken);
   return {.aux_loss = full(logits_gse.graph(), {options.fprop_dtype, {}}, 0.0),
@@ -153,7 +156,7 @@ Gating expert_choice_v2_gating(Tensor logits_gse, Tensor paddings_gs, const Gati
   const Tensor gates = softmax(f32(logits_gse));
   const Tensor real = real_tokens(paddings_gs);
   const Tensor scores = swap_dims(real ? gates * real : gates, 1, 2);  // [G, E, S]
-  const Tensor best = one_hot(top_k(stop_gradient(scores), capacity).second, tokens, DType::kF32);
+  const Tensor best = one_hot(top_k(stop_gradient(scores), std::min(capacity, tokens)).second, tokens, DType::kF32);
   Tensor mask = swap_dims(reduce_sum(best, {2}), 1, 2);  // [G, S, E]: which expert takes which token
   if (real) mask = mask * real;
   const Tensor place = convert(place_in_queue(mask) * mask, DType::kS32);

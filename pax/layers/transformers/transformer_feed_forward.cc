@@ -104,7 +104,9 @@ Tensor TransformerFeedForward::fprop(const FeedForwardInputs& inputs) const {
 
   Tensor h = hidden(shard_rows(x, "ffn1"));
   if (pad_inside) h = h * kept;
-  Tensor y = shard_rows(ffn_layer2_->fprop(relu_dropout_->fprop(h)), "ffn1");
+  const Tensor dropped = relu_dropout_->fprop(h);
+  const Tensor narrow = ffn_layer2_->fprop(dropped);
+  Tensor y = shard_rows(narrow, "ffn1");
   y = checkpoint_name(y, "ffn2");
   if (pad_inside) y = y * kept;
 

@@ -51,6 +51,7 @@ LanguageModel::LanguageModel(const Config& config, const Scope& scope) : BaseMod
   auto lm = config.lm_tpl.clone();
   lm.set("model_type", config.model_type);
   lm_ = child("lm", lm);
+  if (config.count_tokens) token_counter_ = child("token_counter", TokenCounter::Config{});
 }
 
 LmInputs LanguageModel::inputs_of(const Tree<Tensor>& batch) const {
@@ -71,8 +72,10 @@ ModelOutput LanguageModel::compute_loss(const Tree<Tensor>& batch) const {
   const XentOptions options{.apply_eval_sample_weights = config_.apply_eval_sample_weights,
                             .report_strict_acc = config_.report_strict_acc,
                             .return_predictions = config_.return_predictions};
-  const LmOutput predictions = lm_->fprop(inputs_of(batch), {.class_ids_bt = batch_field(batch, "labels", "ids"),
-                                                             .class_weights_bt = token_weights(batch, options)});
+  const LmInputs inputs = inputs_of(batch);
+  if (token_counter_) token_counter_->count(inputs.paddings_bt);
+  const LmOutput predictions = lm_->fprop(
+      inputs, {.class_ids_bt = batch_field(batch, "labels", "ids"), .class_weights_bt = token_weights(batch, options)});
   return xent_metrics(predictions, batch, options);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pax/layers/token_counter.h"
 #include "pax/layers/transformer_models/transformer_lm.h"
 #include "pax/task/base_model.h"
 #include "pax/task/decoding/sample_decoder.h"
@@ -47,6 +48,7 @@ class LanguageModel final : public BaseModel {
 
   const Config config_;
   Child<LanguageModelLayer> lm_;
+  Child<TokenCounter> token_counter_;  ///< empty without count_tokens
 };
 extern template const config::ConfigType& config::type_of<LanguageModel::Config>();
 
