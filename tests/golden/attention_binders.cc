@@ -2,6 +2,7 @@
 #include "pax/layers/attention/masks.h"
 #include "pax/layers/attention/projections.h"
 #include "pax/layers/attention/relative_bias.h"
+#include "pax/layers/speech/conformer.h"
 #include "pax/layers/transformers/stack.h"
 #include "pax/layers/transformers/transformer.h"
 #include "pax/ops/constant.h"
@@ -79,7 +80,17 @@ Outputs call_stack(const TransformerStack& layer, const LayerCall& call) {
                                .segment_pos_bt = call.in("segment_pos")})}};
 }
 
+Outputs call_conformer(const Conformer& layer, const LayerCall& call) {
+  return {{"out", layer.fprop(call.in("inputs"), call.in("paddings"), additive_mask(call, "atten_mask"))}};
+}
+
+Outputs call_conformer_attention(const SelfAttentionWithNormAndResidual& layer, const LayerCall& call) {
+  return {{"out", layer.fprop(call.in("inputs"), call.in("paddings"), additive_mask(call, "atten_mask"))}};
+}
+
 constexpr LayerBinder kBinders[] = {binder<Attention, call_attention>(),
+                                    binder<Conformer, call_conformer>(),
+                                    binder<SelfAttentionWithNormAndResidual, call_conformer_attention>(),
                                     binder<RelativeBias, call_relative_bias>(),
                                     binder<CausalDepthwiseConv1D, call_causal_conv>(),
                                     binder<CombinedQKVProjectionLayer, call_combined_projection>(),

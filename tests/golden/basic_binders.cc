@@ -1,8 +1,11 @@
 #include "pax/layers/adapters.h"
 #include "pax/layers/losses.h"
+#include "pax/layers/ngrammer/ngrammer.h"
 #include "pax/layers/normalizations.h"
 #include "pax/layers/positions.h"
 #include "pax/layers/softmax/softmax.h"
+#include "pax/layers/speech/ctc.h"
+#include "pax/layers/stochastics.h"
 #include "pax/layers/token_counter.h"
 #include "tests/golden/layer_call.h"
 
@@ -14,6 +17,12 @@ Outputs call_normalization(const BaseNormalization& layer, const LayerCall& call
 }
 
 Outputs call_softmax(const Softmax& layer, const LayerCall& call) {
+  if (!call.in("class_weights")) {
+    Outputs outputs;
+    if (call.in("ids")) outputs["emb"] = layer.emb_lookup(call.in("ids"));
+    if (call.in("inputs")) outputs["logits"] = layer.get_logits(call.in("inputs"));
+    return outputs;
+  }
   const SoftmaxOutput out = layer.fprop(SoftmaxInputs{.inputs = call.in("inputs"),
                                                       .class_weights = call.in("class_weights"),
                                                       .class_ids = call.in("class_ids"),
@@ -51,6 +60,22 @@ Outputs call_adapter(const MultitaskResidualAdapter& layer, const LayerCall& cal
   return {{"out", alone ? layer.residual(inputs) : layer.fprop(inputs)}};
 }
 
+Outputs call_stochastic_residual(const StochasticResidual& layer, const LayerCall& call) {
+  return {{"out", layer.fprop(call.in("inputs"), call.in("residual"))}};
+}
+
+Outputs call_vector_quantization(const VectorQuantization& layer, const LayerCall& call) {
+  const auto [dists, nearest_centroid] = layer.quantize(call.in("inputs"), call.in("paddings"));
+  return {{"dists", dists}, {"nearest_centroid", nearest_centroid}};
+}
+
+Outputs call_ngrammer(const BaseNgrammer& layer, const LayerCall& call) {
+  return {{"out", layer.fprop({.ids = call.in("input_ids"),
+                               .embs = call.in("input_embs"),
+                               .paddings_bl = call.in("paddings"),
+                               .segment_pos_bl = call.in("segment_pos")})}};
+}
+
 Outputs call_bi_tempered(const BiTemperedLoss& layer, const LayerCall& call) {
   return {{"out", layer.fprop(call.in("logits"), call.in("labels"))}};
 }
@@ -61,6 +86,9 @@ constexpr LayerBinder kBinders[] = {binder<BaseNormalization, call_normalization
                                     binder<RotaryPositionalEmbedding, call_rotary>(),
                                     binder<BiTemperedLoss, call_bi_tempered>(),
                                     binder<TokenCounter, call_token_counter>(),
+                                    binder<StochasticResidual, call_stochastic_residual>(),
+                                    binder<VectorQuantization, call_vector_quantization>(),
+                                    binder<BaseNgrammer, call_ngrammer>(),
                                     binder<MultitaskResidualAdapter, call_adapter>(),
                                     // Last: what fits no other.
                                     {[](const Layer&) { return true; },
@@ -70,7 +98,29 @@ constexpr LayerBinder kBinders[] = {binder<BaseNormalization, call_normalization
 
 Outputs call_z_loss(const LayerCall& call) { return {{"out", compute_z_loss(call.in("logits"))}}; }
 
-constexpr FunctionBinder kFunctions[] = {{"_compute_z_loss", call_z_loss}};
+CtcInputs ctc_inputs(const LayerCall& call) {
+  return {.logits_btk = call.in("logits"),
+          .logit_paddings_bt = call.in("logitpaddings"),
+          .labels_bn = call.in("labels"),
+          .label_paddings_bn = call.in("labelpaddings"),
+          .blank_id = call.number("blank_id").value_or(0)};
+}
+
+Outputs call_ctc_loss(const LayerCall& call) { return {{"out", ctc_loss(ctc_inputs(call))}}; }
+
+Outputs call_ctc_alignments(const LayerCall& call) {
+  const CtcAlignments out = ctc_loss_with_alignments(ctc_inputs(call));
+  return {{"per_seq_loss", out.per_seq_loss}, {"alignment", out.alignment}, {"state_logprobs", out.state_logprobs}};
+}
+
+Outputs call_valid_ctc(const LayerCall& call) {
+  return {{"out", is_valid_ctc_seq(call.in("logitpaddings"), call.in("labels"), call.in("labelpaddings"))}};
+}
+
+constexpr FunctionBinder kFunctions[] = {{"_compute_z_loss", call_z_loss},
+                                         {"ctc_loss", call_ctc_loss},
+                                         {"ctc_loss_with_alignments", call_ctc_alignments},
+                                         {"is_valid_ctc_seq", call_valid_ctc}};
 
 }  // namespace
 
