@@ -39,6 +39,9 @@ void add_checkpoint_commands(CLI::App& app, Invocation& invocation);
 /// import hf, export hf.
 void add_huggingface_commands(CLI::App& app, Invocation& invocation);
 
+/// new experiment, new layer.
+void add_new_command(CLI::App& app, Invocation& invocation);
+
 /// plan.
 void add_plan_command(CLI::App& app, Invocation& invocation);
 

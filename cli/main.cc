@@ -99,6 +99,7 @@ int run(std::vector<std::string> args) {
   add_run_commands(app, parsed);
   add_look_commands(app, parsed);
   add_config_commands(app, parsed);
+  add_new_command(app, parsed);
   add_checkpoint_commands(app, parsed);
   add_huggingface_commands(app, parsed);
   add_text_commands(app, parsed);

@@ -28,7 +28,7 @@ std::span<const std::pair<LrSchedule, std::string_view>> enum_names(LrSchedule) 
 namespace {
 
 void model_fields(LmSpmdConstants& self, config::FieldVisitor& visit) {
-  visit("NUM_LAYERS", self.NUM_LAYERS, {.min = 1});
+  visit("NUM_LAYERS", self.NUM_LAYERS, {.min = 1, .max = 100000});
   visit("VOCAB_SIZE", self.VOCAB_SIZE, {.min = 1});
   visit("DIMS_PER_HEAD", self.DIMS_PER_HEAD, {.doc = "Unset: MODEL_DIMS / NUM_HEADS.", .min = 1});
   visit("NUM_HEADS", self.NUM_HEADS, {.doc = "Unset: MODEL_DIMS / DIMS_PER_HEAD.", .min = 1});

@@ -180,24 +180,21 @@ DType dtype_of(const Settings& s, const char* key, config::Errors& errors) {
 
 Tpl<BaseModel> model_of(const Settings& s, config::Errors& errors) {
   const Scale scale = scale_of(s, errors);
+  const auto size_of = [&](const char* key, int64_t most) {
+    const int64_t size = s.integer(key);
+    if (size < 1 || size > most) errors.add(key, fmt::format("{} must be from 1 to {}", size, most));
+    return std::clamp<int64_t>(size, 1, most);
+  };
+  constexpr int64_t kMostLayers = 10'000, kMost = int64_t{1} << 31;
   DecoderSpec spec;
-  spec.vocab = s.integer("vocab_size");
-  spec.dims = s.integer("base_emb_dim") * scale.emb;
-  spec.layers = s.integer("base_num_decoder_layers") * scale.layers;
+  spec.vocab = size_of("vocab_size", kMost);
+  spec.dims = size_of("base_emb_dim", kMost) * scale.emb;
+  spec.layers = size_of("base_num_decoder_layers", kMostLayers) * scale.layers;
   if (s.text("decoder_block") == "gemma2") spec.layers *= 2;
-  spec.hidden = s.integer("base_mlp_dim") * scale.mlp;
-  spec.heads = s.integer("base_num_query_heads") * scale.heads;
-  spec.kv_heads = s.integer("base_num_kv_heads") * scale.heads;
-  spec.head_dim = s.integer("head_dim");
-  for (const auto& [key, size] : {std::pair{"vocab_size", spec.vocab},
-                                  {"base_emb_dim", spec.dims},
-                                  {"base_num_decoder_layers", spec.layers},
-                                  {"base_mlp_dim", spec.hidden},
-                                  {"base_num_query_heads", spec.heads},
-                                  {"base_num_kv_heads", spec.kv_heads},
-                                  {"head_dim", spec.head_dim}}) {
-    if (size < 1 || size > (int64_t{1} << 40)) errors.add(key, fmt::format("{} is out of range", size));
-  }
+  spec.hidden = size_of("base_mlp_dim", kMost) * scale.mlp;
+  spec.heads = size_of("base_num_query_heads", kMost) * scale.heads;
+  spec.kv_heads = size_of("base_num_kv_heads", kMost) * scale.heads;
+  spec.head_dim = size_of("head_dim", kMost);
   if (!errors.empty()) return {};
   if (spec.heads % spec.kv_heads != 0) {
     errors.add("base_num_kv_heads", fmt::format("{} does not divide the {} query heads", spec.kv_heads, spec.heads));
