@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pax/base/error.h"
 #include "pax/ir/graph.h"
 
@@ -15,11 +17,11 @@ std::vector<ValueId> ids(const std::vector<Tensor>& tensors) {
   return out;
 }
 
-/// Sizes from 0 on, of which there are not more elements than any memory holds.
+/// Sizes from 0 on, of which there are not more elements than any memory holds; empty dimensions do not excuse others.
 bool possible(const TensorType& type) {
   int64_t count = 1;
   for (const int64_t dim : type.shape) {
-    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return false;
+    if (dim < 0 || __builtin_mul_overflow(count, std::max<int64_t>(dim, 1), &count)) return false;
   }
   return count < int64_t{1} << 48;
 }

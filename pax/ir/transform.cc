@@ -29,8 +29,7 @@ std::vector<TensorType> result_types(const Graph& graph, const Node& n) {
 }  // namespace
 
 void clone_node(const Graph& from, NodeId id, Graph& to, ValueMap& map) {
-  // The node is copied first: adding to `to` may move it when both are one graph.
-  const Node n = from.node(id);
+  const Node& n = from.node(id);  // Stays where it is when nodes are added.
   std::vector<BlockId> blocks;
   for (const BlockId block : n.blocks) blocks.push_back(clone_block(from, block, to, map));
   const NodeId copy =
@@ -112,6 +111,7 @@ class Lowering {
 
   void run() {
     ValueMap map;
+    map.reserve(from_.num_values());
     for (const Argument& arg : from_.arguments()) {
       map[arg.value] = to_.argument(arg.name, from_.value(arg.value).type, arg.sharding).id();
     }
@@ -120,6 +120,15 @@ class Lowering {
   }
 
  private:
+  /// The number in `to_` of a path of `source`.
+  int32_t path_in_copy(const Graph& source, int32_t path) {
+    if (&source != &from_) return path;
+    const auto at = static_cast<size_t>(path);
+    if (at >= paths_.size()) paths_.resize(at + 1, -1);
+    if (paths_[at] < 0) paths_[at] = to_.path_of(from_.path_name(path));
+    return paths_[at];
+  }
+
   bool is_live(const Graph& source, const Node& n) const {
     if (&source != &from_) return true;
     for (const ValueId result : n.results) {
@@ -132,9 +141,9 @@ class Lowering {
   void copy_nodes(Graph& source, BlockId block, ValueMap& map) {
     const std::vector<NodeId> nodes = source.block(block).nodes;
     for (const NodeId id : nodes) {
-      const Node n = source.node(id);
+      const Node& n = source.node(id);  // Stays where it is when nodes are added.
       if (!is_live(source, n)) continue;
-      const Graph::PathGuard path(to_, to_.path_of(source.path_name(n.path)));
+      const Graph::PathGuard path(to_, path_in_copy(source, n.path));
       copy_node(source, n, map);
     }
   }
@@ -186,6 +195,7 @@ class Lowering {
   Graph& to_;
   const Target& target_;
   std::vector<bool> live_;
+  std::vector<int32_t> paths_;
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ constinit const OpDef kIota{
       if (dim < 0 || dim >= shape.rank()) {
         call.fail(fmt::format("dimension {} of shape {} does not exist", dim, to_string(shape)));
       }
+      if (call.attr<DType>("_dtype") == DType::kPred) call.fail("bool does not count; compare integers instead");
       return TensorType{call.attr<DType>("_dtype"), shape};
     },
     .batch = same_unbatched,

@@ -58,10 +58,17 @@ Tensor binary(const OpDef& op, Tensor a, Tensor b) {
   return emit(op, {x, y});
 }
 
+/// Left out, some plugins compare constants as if they had no sign.
+std::string_view compare_type(DType dtype) {
+  if (is_floating(dtype)) return "FLOAT";
+  return is_signed(dtype) ? "SIGNED" : "UNSIGNED";
+}
+
 Tensor compare(std::string_view direction, Tensor a, Tensor b) {
   const auto [x, y] = broadcast_together(kCompare.name, a, b);
   return emit(kCompare, {x, y},
-              {{"comparison_direction", Mlir{fmt::format("#stablehlo<comparison_direction {}>", direction)}}});
+              {{"comparison_direction", Mlir{fmt::format("#stablehlo<comparison_direction {}>", direction)}},
+               {"compare_type", Mlir{fmt::format("#stablehlo<comparison_type {}>", compare_type(x.type().dtype))}}});
 }
 
 constexpr const OpDef* kOps[] = {&kCompare,

@@ -1,7 +1,11 @@
+#include "pax/ops/attention.h"
+#include "pax/ops/constant.h"
+#include "pax/ops/convert.h"
 #include "pax/ops/convolution.h"
 #include "pax/ops/dot.h"
 #include "pax/ops/elementwise.h"
 #include "pax/ops/linalg.h"
+#include "pax/ops/logic.h"
 #include "pax/ops/reshape.h"
 #include "tests/ops/gradient_rows.h"
 
@@ -15,6 +19,21 @@ GradientRow einsum_row(std::string name, std::string equation, std::vector<Shape
   for (Shape& shape : shapes) inputs.push_back({std::move(shape)});
   return {std::move(name), std::move(inputs),
           [equation](const Tensors& x) { return Tensors{square(einsum(equation, x))}; }};
+}
+
+/// Causal attention of three queries, the last of which may look nowhere, to five keys.
+GradientRow attention_row(std::string name, AttentionOptions options) {
+  return {.name = std::move(name),
+          .inputs = {{{2, 3, 2, 4}}, {{2, 5, 2, 4}}, {{2, 5, 2, 4}}},
+          .function =
+              [options](const Tensors& x) {
+                const TensorType index{DType::kS32, {1, 1, 3, 5}};
+                const Tensor row = iota(x[0].graph(), index, 2);
+                const Tensor masked = logical_or(lt(row, iota(x[0].graph(), index, 3)), ge(row, 2.0));
+                const Tensor mask = convert(masked, DType::kF32) * -2e38;
+                return Tensors{square(attention(x[0], x[1], x[2], mask, options))};
+              },
+          .twice = false};
 }
 
 GradientRow conv_row(std::string name, Shape x, Shape kernel, ConvOptions options) {
@@ -53,6 +72,8 @@ std::vector<GradientRow> product_rows() {
       einsum_row("einsum_out_projection", "btnh,dnh->btd", {{2, 3, 2, 3}, {4, 2, 3}}),
       einsum_row("einsum_scores", "btnh,bsnh->bnts", {{2, 3, 2, 4}, {2, 5, 2, 4}}),
       einsum_row("einsum_context", "bnts,bsnh->btnh", {{2, 2, 3, 5}, {2, 5, 2, 4}}),
+      attention_row("attention", {}),
+      attention_row("attention_capped", {.logit_cap = 0.5}),
       einsum_row("einsum_swapped", "df,btd->btf", {{4, 5}, {2, 3, 4}}),
       einsum_row("einsum_outer", "i,j->ij", {{3}, {4}}),
       einsum_row("einsum_inner", "i,i->", {{3}, {3}}),
