@@ -93,7 +93,7 @@ class Printer {
   std::string attrs(const Node& node) const {
     std::string out;
     for (const auto& [key, value] : node.attrs) {
-      if (key == "_shape") continue;
+      if (key == "_shape" || key == "compare_type") continue;
       const std::string text = std::visit(ReadableAttr{}, value);
       if (text.empty() || text == "[]") continue;
       const bool says_itself = std::holds_alternative<DotDims>(value) || std::holds_alternative<Mlir>(value) ||
