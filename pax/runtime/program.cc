@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "pax/base/error.h"
+#include "pax/ir/blame.h"
 #include "pax/ir/stablehlo.h"
 
 namespace pax {
@@ -32,6 +33,17 @@ bool same_sharding(const Sharding& a, const Sharding& b) {
   return true;
 }
 
+/// Compiles; an error of the plugin says of which layer it speaks.
+LoadedExecutable compile(const DeviceMesh& mesh, const std::string& stablehlo, CompileCache& cache) {
+  try {
+    return cache.compile(mesh.client(), stablehlo, compile_options(mesh));
+  } catch (const PluginError& error) {
+    const std::string layer = blamed_layer(error.what(), stablehlo);
+    if (layer.empty()) throw;
+    throw PluginError(error.code(), layer + ": " + error.what());
+  }
+}
+
 const DeviceArray* find(const DeviceTree& tree, const std::string& name) {
   const auto at = tree.find(name);
   return at == tree.end() ? nullptr : &at->second;
@@ -58,9 +70,7 @@ ProgramText program_text(const Graph& lowered, const Mesh& mesh, std::string_vie
 }
 
 Program::Program(std::shared_ptr<const DeviceMesh> mesh, ProgramText text, CompileCache& cache)
-    : mesh_(std::move(mesh)),
-      text_(std::move(text)),
-      executable_(cache.compile(mesh_->client(), text_.stablehlo, compile_options(*mesh_))) {
+    : mesh_(std::move(mesh)), text_(std::move(text)), executable_(compile(*mesh_, text_.stablehlo, cache)) {
   const size_t outputs = executable_.executable().num_outputs();
   if (outputs != text_.results.size()) {
     fail<RuntimeError>("program has {} results but {} names", outputs, text_.results.size());
