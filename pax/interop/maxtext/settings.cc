@@ -139,7 +139,8 @@ Settings::Settings(std::span<const std::filesystem::path> files, std::span<const
       continue;
     }
     given.emplace_back(argument.substr(0, equals), read_value(std::string_view(argument).substr(equals + 1)));
-    const auto& [key, value] = given.back();
+    auto& [key, value] = given.back();
+    value.line = 0;
     if (key == "model_name" || key == "override_model_config") set(key, value, "argument", errors);
   }
   if (const std::string model = text("model_name"); model != "default") apply_model(model, errors);

@@ -49,7 +49,7 @@ class MaxTextWriter {
     add("base_mlp_dim", stack.get<int64_t>("hidden_dims"));
     add("vocab_size", model.get<int64_t>("lm_tpl.vocab_size"));
     add("scan_layers", repeated);
-    add("logits_via_embedding", model.get<config::Value>("lm_tpl.separate_embedding_tpl").is_null());
+    add("logits_via_embedding", !model.get<Tpl<Layer>>("lm_tpl.separate_embedding_tpl"));
     add("attn_logits_soft_cap", std::max(stack.get_or<double>(layer + "tr_atten_tpl.atten_logit_cap", 0), 0.0));
     add("final_logits_soft_cap",
         model.get_or<std::optional<double>>("lm_tpl.softmax_tpl.soft_cap_logits", 0).value_or(0));
