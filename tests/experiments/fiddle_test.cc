@@ -52,6 +52,7 @@ TEST_P(Dump, IsThePreset) {
   const SingleTask ours = preset(GetParam(), registry_).build()->config().task;
   SingleTask compared = dumped;
   compared.train.inputs_split_mapping = {};
+  compared.train.init_from_checkpoint_rules = {};
   compared.early_stopping_fn = ours.early_stopping_fn;
   EXPECT_EQ(text_of(config::diff(compared, ours)), "");
   EXPECT_EQ(count_params(dumped), count_params(ours));

@@ -50,6 +50,7 @@ struct MlpConstants {
     model.mlp_tpl.set("num_layers", NUM_LAYER);
     model.softmax_tpl.set("input_dims", INPUT_DIM);
     model.softmax_tpl.set("num_classes", INPUT_DIM);
+    model.mlp_tpl.set("ici_mesh_shape", MESH_SHAPE);
     model.mesh_axis_names = {"replica", "data", "mdl"};
     model.ici_mesh_shape = MESH_SHAPE;
     config.task.model = model;

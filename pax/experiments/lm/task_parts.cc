@@ -42,9 +42,11 @@ Tpl<TransformerLayer> layer_of(SingleTask& task) {
 
 void split_over_mesh(SingleTask& task, const LmSpmdConstants& c) {
   if (c.ICI_MESH_SHAPE.empty()) return;
-  task.model.set("mesh_axis_names", c.mesh_axis_names());
-  task.model.set("ici_mesh_shape", c.ICI_MESH_SHAPE);
-  if (!c.DCN_MESH_SHAPE.empty()) task.model.set("dcn_mesh_shape", c.DCN_MESH_SHAPE);
+  for (const char* layer : {"", "lm_tpl.", "lm_tpl.softmax_tpl."}) {
+    task.model.set(std::string(layer) + "mesh_axis_names", c.mesh_axis_names());
+    task.model.set(std::string(layer) + "ici_mesh_shape", c.ICI_MESH_SHAPE);
+    if (!c.DCN_MESH_SHAPE.empty()) task.model.set(std::string(layer) + "dcn_mesh_shape", c.DCN_MESH_SHAPE);
+  }
   task.train.batch_split = c.batch_axes();
   auto lm = task.model.get<Tpl<LanguageModelLayer>>("lm_tpl");
   MeshAxes axes;
