@@ -8,6 +8,7 @@
 #include "pax/base/files.h"
 #include "pax/base/text.h"
 #include "pax/experiments/registry.h"
+#include "pax/ir/print.h"
 #include "pax/ir/stablehlo.h"
 #include "pax/plan/plan.h"
 #include "pax/task/flops.h"
@@ -32,7 +33,7 @@ int trace_command(const Common& common, const TraceOptions& options) {
   const std::string text = to_stablehlo(*lowered, {.mesh = mesh});
   const double emit_ms = ms_since(start);
   if (!options.out.empty()) write_file_atomically(options.out, text);
-  if (options.print) fmt::print("{}", text);
+  if (options.print) fmt::print("{}", to_readable(*program.graph));
   const double total = program.times.trace_ms + program.times.grad_ms + emit_ms;
   fmt::print("{}: trace {:.1f} ms, gradient {:.1f} ms, emit {:.1f} ms, together {:.1f} ms; {} ops, {} of text\n",
              loaded.name, program.times.trace_ms, program.times.grad_ms, emit_ms, total,
