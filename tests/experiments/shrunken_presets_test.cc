@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "pax/base/files.h"
+#include "pax/data/compression.h"
+#include "pax/interop/fiddle/fiddle.h"
 #include "pax/trainer/train.h"
 #include "tests/experiments/testing.h"
 
@@ -33,6 +35,24 @@ class EachPreset : public ::testing::TestWithParam<std::string> {};
 TEST_P(EachPreset, TrainsTwoShrunkenSteps) { train_two_steps(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(All, EachPreset, ::testing::ValuesIn(experiment_names()),
                          [](const auto& info) { return test_name(info.param); });
+
+TEST(Dump, OfPaxTrainsTwoShrunkenSteps) {
+  const config::Registry registry = make_registry();
+  ExperimentConfig config = preset("LmCloudSpmdTest", registry).build()->config();
+  std::string json;
+  data::expand_to(
+      data::Compression::kGzip,
+      read_file(std::string(PAX_SOURCE_DIR) + "/tests/experiments/fiddle/lm.lm_cloud.LmCloudSpmdTest.json.gz"),
+      [&](std::string_view piece) { json += piece; });
+  config.task = task_from_fiddle(json, "dump", registry);
+  config.task.model.set("lm_tpl.vocab_size", int64_t{64});
+  config.input.set("seq_len", int64_t{32});
+  config.eval_inputs.clear();
+  config.task.train.num_train_steps = 2;
+  config.task.train.eval_interval_steps = 0;
+  const TempDirectory run;
+  EXPECT_EQ(train(config, {.job_log_dir = run.path(), .extra_files = {}}).step, 2);
+}
 
 }  // namespace
 }  // namespace pax
