@@ -103,6 +103,39 @@ void verify(const Graph& graph) {
 
 namespace {
 
+/// What the values of a program, or of a small part of one, are called in its copy.
+class Renaming {
+ public:
+  /// For a part of a program.
+  Renaming() = default;
+  /// For a whole program with so many values.
+  explicit Renaming(size_t num_values) : all_(num_values, -1) {}
+
+  void set(ValueId from, ValueId to) {
+    if (all_.empty()) {
+      some_[from] = to;
+    } else {
+      all_[static_cast<size_t>(from)] = to;
+    }
+  }
+  /// The value itself where nothing else is said.
+  ValueId of(ValueId id) const {
+    if (all_.empty()) return mapped(some_, id);
+    const ValueId to = all_[static_cast<size_t>(id)];
+    return to < 0 ? id : to;
+  }
+  std::vector<ValueId> of(const std::vector<ValueId>& ids) const {
+    std::vector<ValueId> out;
+    out.reserve(ids.size());
+    for (const ValueId id : ids) out.push_back(of(id));
+    return out;
+  }
+
+ private:
+  std::vector<ValueId> all_;
+  ValueMap some_;
+};
+
 /// One lowering run: copies live nodes of `from` into `to`, calling the lowering of those that need it.
 class Lowering {
  public:
@@ -110,13 +143,12 @@ class Lowering {
       : from_(from), to_(to), target_(target), live_(live_values(from)) {}
 
   void run() {
-    ValueMap map;
-    map.reserve(from_.num_values());
+    Renaming map(from_.num_values());
     for (const Argument& arg : from_.arguments()) {
-      map[arg.value] = to_.argument(arg.name, from_.value(arg.value).type, arg.sharding).id();
+      map.set(arg.value, to_.argument(arg.name, from_.value(arg.value).type, arg.sharding).id());
     }
     copy_nodes(from_, 0, map);
-    for (const Output& out : from_.outputs()) to_.output(out.name, to_.tensor(mapped(map, out.value)), out.sharding);
+    for (const Output& out : from_.outputs()) to_.output(out.name, to_.tensor(map.of(out.value)), out.sharding);
   }
 
  private:
@@ -138,7 +170,7 @@ class Lowering {
   }
 
   /// Copies the nodes of a block of `source` to where `to_` is being written.
-  void copy_nodes(Graph& source, BlockId block, ValueMap& map) {
+  void copy_nodes(Graph& source, BlockId block, Renaming& map) {
     const std::vector<NodeId> nodes = source.block(block).nodes;
     for (const NodeId id : nodes) {
       const Node& n = source.node(id);  // Stays where it is when nodes are added.
@@ -148,20 +180,20 @@ class Lowering {
     }
   }
 
-  void copy_node(Graph& source, const Node& n, ValueMap& map) {
+  void copy_node(Graph& source, const Node& n, Renaming& map) {
     std::vector<BlockId> blocks;
     for (const BlockId block : n.blocks) blocks.push_back(copy_block(source, block, map));
     if (n.op->lower == nullptr) {
       const NodeId copy =
-          to_.add_node({.op = n.op, .operands = mapped(map, n.operands), .attrs = n.attrs, .blocks = std::move(blocks)},
+          to_.add_node({.op = n.op, .operands = map.of(n.operands), .attrs = n.attrs, .blocks = std::move(blocks)},
                        result_types(source, n));
-      for (size_t i = 0; i < n.results.size(); ++i) map[n.results[i]] = to_.node(copy).results[i];
+      for (size_t i = 0; i < n.results.size(); ++i) map.set(n.results[i], to_.node(copy).results[i]);
       return;
     }
     lower_into(source, n, std::move(blocks), map);
   }
 
-  void lower_into(Graph& source, const Node& n, std::vector<BlockId> blocks, ValueMap& map) {
+  void lower_into(Graph& source, const Node& n, std::vector<BlockId> blocks, Renaming& map) {
     // A lowering may use ops that need lowering themselves: it is built in a block of its own, then copied.
     const BlockId scratch = to_.add_block(to_.current_block());
     std::vector<Tensor> results;
@@ -169,25 +201,25 @@ class Lowering {
       const Graph::BlockGuard guard(to_, scratch);
       const OpCall call{.graph = to_,
                         .op = *n.op,
-                        .operands = to_.tensors(mapped(map, n.operands)),
+                        .operands = to_.tensors(map.of(n.operands)),
                         .attrs = n.attrs,
                         .blocks = std::move(blocks),
                         .results = source.tensors(n.results)};
       results = n.op->lower(call, target_);
     }
-    ValueMap inner;
+    Renaming inner;
     copy_nodes(to_, scratch, inner);
-    for (size_t i = 0; i < results.size(); ++i) map[n.results[i]] = mapped(inner, results[i].id());
+    for (size_t i = 0; i < results.size(); ++i) map.set(n.results[i], inner.of(results[i].id()));
   }
 
-  BlockId copy_block(Graph& source, BlockId block, ValueMap& map) {
+  BlockId copy_block(Graph& source, BlockId block, Renaming& map) {
     const BlockId copy = to_.add_block(to_.current_block());
     const std::vector<ValueId> args = source.block(block).args;
-    for (const ValueId arg : args) map[arg] = to_.add_block_arg(copy, source.value(arg).type).id();
+    for (const ValueId arg : args) map.set(arg, to_.add_block_arg(copy, source.value(arg).type).id());
     const Graph::BlockGuard guard(to_, copy);
     copy_nodes(source, block, map);
     const std::vector<ValueId> results = source.block(block).results;
-    to_.block(copy).results = mapped(map, results);
+    to_.block(copy).results = map.of(results);
     return copy;
   }
 
