@@ -18,6 +18,8 @@ struct Target {
   Platform platform = Platform::kCpu;
   /// Custom calls that the process has registered with the plugin may be used.
   bool kernels = false;
+  /// Among them those that multiply by tiles (AMX) may be used.
+  bool tile_products = false;
   /// The program is split over a mesh of devices.
   bool partitioned = false;
 };

@@ -13,6 +13,7 @@ std::vector<const OpDef*> all_ops();
 std::span<const OpDef* const> activation_ops();
 std::span<const OpDef* const> arg_ops();
 std::span<const OpDef* const> arithmetic_ops();
+std::span<const OpDef* const> attention_ops();
 std::span<const OpDef* const> broadcast_ops();
 std::span<const OpDef* const> constant_ops();
 std::span<const OpDef* const> convert_ops();

@@ -8,6 +8,7 @@
 #include "pax/ops/all_ops.h"
 #include "pax/ops/broadcast.h"
 #include "pax/ops/convert.h"
+#include "pax/ops/dot_kernel.h"
 #include "pax/ops/require.h"
 #include "pax/ops/reshape.h"
 
@@ -169,6 +170,9 @@ std::vector<Tensor> lower_dot(const OpCall& call, const Target& target) {
   const auto& dims = call.attr<DotDims>("dot_dimension_numbers");
   const Tensor a = call.operand(0);
   const Tensor b = call.operand(1);
+  if (target.tile_products && !target.partitioned) {
+    if (const Tensor product = product_by_kernel(call)) return {product};
+  }
   const bool matrices = target.platform == Target::Platform::kCpu && !target.partitioned && dims.lhs_batch.empty() &&
                         !dims.lhs_contract.empty() && a.rank() + b.rank() > 4 &&
                         a.rank() > static_cast<int64_t>(dims.lhs_contract.size()) &&

@@ -17,6 +17,8 @@ struct PlatformConfig {
   std::string plugin;
   /// Virtual devices on CPU; 0 is the plugin's default of one.
   int64_t cpu_device_count = 0;
+  /// On CPU: programs call Pax's own kernels where the machine has the instructions that they gain by.
+  bool kernels = false;
   /// Folder that scripts/setup filled. Empty: the one this program was built with.
   std::string deps_dir;
 
@@ -24,6 +26,7 @@ struct PlatformConfig {
     visit("name", self.name, "cpu, cuda, rocm, tpu, or the path of a PJRT plugin.");
     visit("plugin", self.plugin, "Which of the platform's plugins; empty: the fastest by measurement.");
     visit("cpu_device_count", self.cpu_device_count, "Virtual devices on CPU; 0: one.");
+    visit("kernels", self.kernels, "On CPU: call Pax's own kernels where the machine has tile products (AMX).");
     visit("deps_dir", self.deps_dir, "Folder that scripts/setup filled; empty: the one this program was built with.");
   }
 };
