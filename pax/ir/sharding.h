@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pax/array/shape.h"
+
 namespace pax {
 
 /// A logical arrangement of devices: axis names (`replica`, `data`, `mdl`, …) and their sizes, outermost first.
@@ -27,6 +29,10 @@ struct Sharding {
   bool replicated() const;
   bool operator==(const Sharding&) const = default;
 };
+
+/// The sharding without those axes (innermost first) under which a dimension would not divide into equal parts: inputs
+/// and outputs of programs have such dimensions whole on each device. Throws nothing; unknown axes stay.
+Sharding fit(Sharding sharding, const Shape& shape, const Mesh& mesh);
 
 /// `[{"data"}, {}, {?}]`: the dimensions in Shardy's syntax.
 std::string to_shardy(const Sharding& sharding);

@@ -195,8 +195,9 @@ class Writer {
   void write_sharding_attr(std::optional<Sharding> sharding, ValueId value) {
     if (options_.mesh.axes.empty()) return;
     if (!sharding) sharding.emplace();
-    sharding->dims.resize(static_cast<size_t>(graph_.value(value).type.shape.rank()));
-    print("sdy.sharding = #sdy.sharding<@mesh, {}>", to_shardy(*sharding));
+    const Shape& shape = graph_.value(value).type.shape;
+    sharding->dims.resize(static_cast<size_t>(shape.rank()));
+    print("sdy.sharding = #sdy.sharding<@mesh, {}>", to_shardy(fit(*std::move(sharding), shape, options_.mesh)));
   }
 
   void write_arguments() {

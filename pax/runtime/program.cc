@@ -55,15 +55,16 @@ ProgramText program_text(const Graph& lowered, const Mesh& mesh, std::string_vie
   ProgramText text;
   std::unordered_map<std::string_view, const Sharding*> shardings;
   for (const Argument& argument : lowered.arguments()) {
-    text.arguments.push_back(
-        {argument.name, lowered.value(argument.value).type, argument.sharding.value_or(Sharding{})});
+    const TensorType& type = lowered.value(argument.value).type;
+    text.arguments.push_back({argument.name, type, fit(argument.sharding.value_or(Sharding{}), type.shape, mesh)});
     if (argument.sharding) shardings.emplace(argument.name, &*argument.sharding);
   }
   for (const Output& output : lowered.outputs()) {
     Sharding sharding = output.sharding.value_or(Sharding{});
     const auto at = shardings.find(output.name);
     if (!output.sharding && at != shardings.end()) sharding = *at->second;
-    text.results.push_back({output.name, lowered.value(output.value).type, std::move(sharding)});
+    const TensorType& type = lowered.value(output.value).type;
+    text.results.push_back({output.name, type, fit(std::move(sharding), type.shape, mesh)});
   }
   text.stablehlo = to_stablehlo(lowered, {.module_name = std::string(name), .mesh = mesh});
   return text;
