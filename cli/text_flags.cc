@@ -127,10 +127,9 @@ void add_decode(CLI::App& app, Invocation& invocation) {
 }  // namespace
 
 CLI::App* export_verb(CLI::App& app) {
-  const auto is_export = [](const CLI::App* verb) { return verb->get_name() == "export"; };
-  const std::vector<CLI::App*> known = app.get_subcommands(is_export);
-  return known.empty() ? app.add_subcommand("export", "Write a run's model for another program")->require_subcommand(1)
-                       : known.front();
+  const auto known = app.get_subcommands([](const CLI::App* verb) { return verb->get_name() == "export"; });
+  if (!known.empty()) return known[0];
+  return app.add_subcommand("export", "Write a run's model for another program")->require_subcommand(1);
 }
 
 void add_text_commands(CLI::App& app, Invocation& invocation) {
