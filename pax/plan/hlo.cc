@@ -21,7 +21,8 @@ constexpr uint32_t kComputationName = 1, kInstructions = 2, kComputationId = 5, 
 // HloInstructionProto
 constexpr uint32_t kName = 1, kOpcode = 2, kShape = 3, kMetadata = 7, kLiteral = 8, kCustomCallTarget = 28,
                    kDotDimensions = 30, kId = 35, kOperandIds = 36, kCalledIds = 38, kBackendConfig = 43,
-                   kReplicaGroups = 49, kSourceTargetPairs = 52, kDeviceList = 87, kMeshAxesGroups = 93;
+                   kReplicaGroups = 49, kSourceTargetPairs = 52, kDeviceList = 87, kIotaGroups = 92,
+                   kMeshAxesGroups = 93;
 constexpr uint32_t kOpName = 2;                                                         // OpMetadata
 constexpr uint32_t kElementType = 2, kDimensions = 3, kTuple = 4;                       // ShapeProto
 constexpr uint32_t kLhsContracting = 1;                                                 // DotDimensionNumbers
@@ -114,6 +115,9 @@ HloInstruction read_instruction(std::string_view bytes) {
       }
       case field::kDeviceList:
         out.groups = read_device_list(at->bytes);
+        break;
+      case field::kIotaGroups:
+        out.groups = read_iota_groups(at->bytes);
         break;
       case field::kMeshAxesGroups:
         out.groups = read_mesh_axes_groups(at->bytes);

@@ -48,8 +48,19 @@ void require_permutation(std::vector<int64_t> order, size_t size) {
   if (order.size() != size) fail<RuntimeError>("compiled program: replica groups are malformed");
 }
 
-/// xla.IotaReplicaGroupListProto: 1 number of groups, 2 devices of a group, 3 dims, 4 transposition.
-Groups read_iota(std::string_view bytes) {
+}  // namespace
+
+void append_numbers(const WireReader::Field& field, std::vector<int64_t>& out) {
+  if (field.type != WireReader::Type::kBytes) {
+    out.push_back(static_cast<int64_t>(field.value));
+    return;
+  }
+  WireReader packed(field.bytes);
+  while (!packed.empty()) out.push_back(static_cast<int64_t>(packed.varint()));
+}
+
+Groups read_iota_groups(std::string_view bytes) {
+  // 1 number of groups, 2 devices of a group, 3 dims, 4 transposition.
   int64_t group_size = 1;
   std::vector<int64_t> dims, order;
   WireReader reader(bytes);
@@ -66,22 +77,11 @@ Groups read_iota(std::string_view bytes) {
   return iota_groups(dims, order, group_size);
 }
 
-}  // namespace
-
-void append_numbers(const WireReader::Field& field, std::vector<int64_t>& out) {
-  if (field.type != WireReader::Type::kBytes) {
-    out.push_back(static_cast<int64_t>(field.value));
-    return;
-  }
-  WireReader packed(field.bytes);
-  while (!packed.empty()) out.push_back(static_cast<int64_t>(packed.varint()));
-}
-
 Groups read_device_list(std::string_view bytes) {
   Groups groups;
   WireReader reader(bytes);
   while (const auto at = reader.next()) {
-    if (at->number == 2) return read_iota(at->bytes);
+    if (at->number == 2) return read_iota_groups(at->bytes);
     if (at->number != 1) continue;
     groups.emplace_back();
     WireReader members(at->bytes);
