@@ -47,6 +47,7 @@ class Generation {
 
   nlohmann::json run(const std::string& prompt) {
     const std::vector<int32_t> ids = model_.encode_prompt(prompt);
+    model_.steps().prepare(static_cast<int64_t>(ids.size()));
     const StopSignal stop;
     const Clock::time_point start = Clock::now();
     if (options_.echo) show(prompt);

@@ -77,6 +77,7 @@ void add_prompt(const json& prompt, const TextModel& model, CompletionRequest& r
     request.prompts.push_back(model.encode_prompt(request.prompt_texts.back()));
   } else if (is_ids(prompt)) {
     request.prompts.push_back(ids_of(prompt));
+    model.require_prompt(request.prompts.back());
     request.prompt_texts.push_back(repaired_utf8(model.tokenizer().decode(request.prompts.back())));
   } else {
     refuse("prompt: a text, a list of texts, a list of token ids or a list of such lists is needed");

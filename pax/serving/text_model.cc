@@ -62,13 +62,25 @@ std::vector<int32_t> TextModel::encode_prompt(std::string_view text) const {
   std::vector<int32_t> read = tokenizer_->encode(text);
   if (!ids.empty() && !read.empty() && read.front() == ids.front()) read.erase(read.begin());
   ids.insert(ids.end(), read.begin(), read.end());
-  if (ids.empty())
+  require_prompt(ids);
+  return ids;
+}
+
+void TextModel::require_prompt(std::span<const int32_t> ids) const {
+  if (ids.empty()) {
     fail<ConfigError>("prompt: it is empty, and the tokenizer has no token to begin with; give some text");
+  }
   if (static_cast<int64_t>(ids.size()) >= steps_->length()) {
     fail<ConfigError>("prompt: {} tokens leave no room to write: a text has {} at most; shorten it or raise --seqlen",
                       ids.size(), steps_->length());
   }
-  return ids;
+  for (const int32_t id : ids) {
+    if (id < 0 || id >= steps_->vocab_size()) {
+      fail<ConfigError>(
+          "prompt: token {} is not in the model's vocabulary of {}; use the tokenizer it was trained with", id,
+          steps_->vocab_size());
+    }
+  }
 }
 
 }  // namespace pax

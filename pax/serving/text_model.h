@@ -44,6 +44,9 @@ class TextModel {
   /// prompt without one, and for a prompt that leaves no room to write.
   std::vector<int32_t> encode_prompt(std::string_view text) const;
 
+  /// Throws ConfigError when a prompt is empty, leaves no room to write, or has an id that is not in the vocabulary.
+  void require_prompt(std::span<const int32_t> ids) const;
+
  private:
   const std::optional<bool> add_bos_;
   Session session_;
