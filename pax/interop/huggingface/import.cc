@@ -11,9 +11,8 @@
 #include "pax/data/hf_tokenizer.h"
 #include "pax/data/sentencepiece_tokenizer.h"
 #include "pax/data/text_input.h"
-#include "pax/layers/attention/grouped_query_attention.h"
+#include "pax/layers/transformers/stacked_transformer.h"
 #include "pax/optim/adam.h"
-#include "pax/task/models/language_model.h"
 #include "pax/trainer/experiment.h"
 #include "pax/trainer/hooks/checkpoint_hook.h"
 
