@@ -134,5 +134,20 @@ TEST(ProgramText, RunsOnTheMeshItWasWrittenFor) {
   EXPECT_THAT(results.at("y").to_host().values<float>(), ElementsAre(5, 6, 7, 8));
 }
 
+TEST(ProgramErrors, NameTheLayerOfWhichTheCompilerSpeaks) {
+  ProgramText text;
+  text.stablehlo = R"(module @broken {
+func.func public @main(%0: tensor<2x3xf32>) -> (tensor<5xf32>) {
+%1 = "stablehlo.reshape"(%0) : (tensor<2x3xf32>) -> tensor<5xf32> loc(#l1)
+"func.return"(%1) : (tensor<5xf32>) -> ()
+}
+}
+#l1 = loc("lm/ffn/up")
+)";
+  CompileCache nothing_kept{std::filesystem::path()};
+  const auto mesh = std::make_shared<const DeviceMesh>(default_client(), Mesh{});
+  EXPECT_THAT(error_of([&] { Program(mesh, text, nothing_kept); }), ::testing::StartsWith("lm/ffn/up: "));
+}
+
 }  // namespace
 }  // namespace pax
