@@ -42,6 +42,7 @@ std::vector<std::string> in_bfloat16(TracedLayer& traced, Tensor y, std::string_
 
 TensorType bf16(Shape shape) { return {DType::kBF16, std::move(shape)}; }
 
+// Without the scale of each dimension, whose softplus is taken in the type of the activations, as in Praxis.
 class AttentionIn16Bits : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(AttentionIn16Bits, TakesItsSoftmaxInFloat32) {
@@ -57,15 +58,19 @@ TEST_P(AttentionIn16Bits, TakesItsSoftmaxInFloat32) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, AttentionIn16Bits,
     testing::Values(
-        "{__class__: DotProductAttention, input_dim: 8, hidden_dim: 8, num_heads: 2}",
-        "{__class__: DotProductAttention, input_dim: 8, hidden_dim: 8, num_heads: 2, combine_qkv: true, "
+        "{__class__: DotProductAttention, internal_enable_per_dim_scale: false, input_dim: 8, hidden_dim: 8, "
+        "num_heads: 2}",
+        "{__class__: DotProductAttention, internal_enable_per_dim_scale: false, input_dim: 8, hidden_dim: 8, "
+        "num_heads: 2, combine_qkv: true, "
         "atten_logit_cap: 5.0}",
         "{__class__: MultiQueryDotProductAttention, input_dim: 8, hidden_dim: 8, num_heads: 2}",
         "{__class__: GroupedQueryAttention, input_dim: 8, hidden_dim: 8, num_heads: 2, num_kv_heads: 1, dim_per_head: "
         "4}",
-        "{__class__: LocalSelfAttention, input_dim: 8, hidden_dim: 8, num_heads: 2, block_size: 2, left_context: 2, "
+        "{__class__: LocalSelfAttention, internal_enable_per_dim_scale: false, input_dim: 8, hidden_dim: 8, num_heads: "
+        "2, block_size: 2, left_context: 2, "
         "right_context: 0}",
-        "{__class__: DotProductAttentionXL, input_dim: 8, hidden_dim: 8, num_heads: 2, rel_pos_emb_dim: 4}"));
+        "{__class__: DotProductAttentionXL, internal_enable_per_dim_scale: false, input_dim: 8, hidden_dim: 8, "
+        "num_heads: 2, rel_pos_emb_dim: 4}"));
 
 TEST(MixedPrecision, KeepsVariablesInFloat32) {
   TracedLayer traced;

@@ -297,7 +297,6 @@ def quantized_cases():
       'fq_asymmetric': P(quantization_type=T.FQ, mode=M.TRAINING, weight_params=W(use_symmetric=False)),
       'fq_int4_blocks': P(quantization_type=T.FQ, mode=M.TRAINING, weight_params=W(precision=4, block_size=4)),
       'fq_activations': P(quantization_type=T.FQ, mode=M.TRAINING, act_params=A(), weight_params=W(precision=4)),
-      'fq_vn_eval': P(quantization_type=T.FQ_VN, mode=M.TRAINING, weight_params=W(vn_scale=0.1)),
       'aqt': P(quantization_type=T.AQT, mode=M.TRAINING),
       'aqt_activations': P(quantization_type=T.AQT, mode=M.TRAINING, act_params=A()),
       'aqt_no_eps': P(quantization_type=T.AQT, mode=M.TRAINING, act_params=A(precision=4, stop_scale_gradient=True), weight_params=W(precision=4, add_scale_eps=False, stop_scale_gradient=True)),
@@ -307,7 +306,7 @@ def quantized_cases():
       'aqt_losses': P(quantization_type=T.AQT, mode=M.TRAINING, weight_params=W(quant_loss_weight=0.1, kurt_loss_weight=0.01, use_step_count=True)),
   }
   for name, params in kinds.items():
-    yield LayerCase('quantization', f'linear_{name}', C(q.Linear, input_dims=16, output_dims=5, quantization=params), {'inputs': x}, text='layer(inputs)', do_eval=name.endswith('eval'))
+    yield LayerCase('quantization', f'linear_{name}', C(q.Linear, input_dims=16, output_dims=5, quantization=params), {'inputs': x}, text='layer(inputs)')
   for name in ('ptq_inference', 'ptq_dynamic', 'ptq_int4', 'fq', 'aqt_activations'):
     yield LayerCase('quantization', f'projection_{name}', C(a.AttentionProjection, input_dim=16, num_heads=2, dim_per_head=4, quantization=kinds[name]), {'inputs': x}, text='layer(inputs)')
     yield LayerCase('quantization', f'projection_out_{name}', C(a.AttentionProjection, input_dim=16, num_heads=2, dim_per_head=4, is_output_projection=True, quantization=kinds[name]), {'inputs': values(2, 3, 2, 4)}, text='layer(inputs)')
