@@ -1,12 +1,12 @@
 """input_compare.py make FOLDER MEBIBYTES: record files and a SentencePiece model of 3,000 pieces.
-input_compare.py grain FOLDER SECONDS: tokens a second that Grain packs out of them (first-fit, rows of 1024), as JSON."""
+input_compare.py grain FOLDER SECONDS: tokens a second that Grain packs out of them (first-fit, rows of 1024), as JSON.
+input_compare.py seqio FOLDER SECONDS: the same for SeqIO, from docs.tfrecord; for an interpreter that has seqio."""
 import json
 import os
 import random
 import sys
 import time
 
-import sentencepiece
 
 
 def documents(mebibytes):
@@ -71,6 +71,7 @@ def read_varint(data, at):
 
 
 def make(folder, mebibytes):
+  import sentencepiece
   from array_record.python.array_record_module import ArrayRecordWriter
   writer = ArrayRecordWriter(os.path.join(folder, 'docs.array_record'), 'group_size:1')
   sample = []
@@ -89,6 +90,7 @@ def make(folder, mebibytes):
 def grain_rate(folder, seconds):
   import grain.python as grain
   import numpy as np
+  import sentencepiece
   from grain.experimental import FirstFitPackIterDataset
   model = sentencepiece.SentencePieceProcessor(model_file=os.path.join(folder, 'spm.model'))
   source = grain.ArrayRecordDataSource(os.path.join(folder, 'docs.array_record'))
@@ -109,9 +111,39 @@ def grain_rate(folder, seconds):
   return {'grain_tokens_per_s': tokens / (time.perf_counter() - begin)}
 
 
+def seqio_rate(folder, seconds):
+  import seqio
+  import tensorflow as tf
+  tf.config.threading.set_inter_op_parallelism_threads(2)
+  tf.config.threading.set_intra_op_parallelism_threads(2)
+  vocabulary = seqio.SentencePieceVocabulary(os.path.join(folder, 'spm.model'), extra_ids=0)
+  seqio.TaskRegistry.add(
+      'documents',
+      source=seqio.TFExampleDataSource({'train': os.path.join(folder, 'docs.tfrecord')},
+                                       {'text': tf.io.FixedLenFeature([], tf.string)}),
+      preprocessors=[lambda data: seqio.preprocessors.rekey(data, {'targets': 'text'}),
+                     lambda data: seqio.preprocessors.tokenize(
+                         data, {'targets': seqio.Feature(vocabulary)}, copy_pretokenized=False)],
+      output_features={'targets': seqio.Feature(vocabulary, add_eos=False)})
+  data = seqio.get_dataset('documents', {'targets': 1024}, 'train', feature_converter=seqio.LMFeatureConverter(pack=True),
+                           shuffle=True, num_epochs=None, use_cached=False, seed=1)
+  options = tf.data.Options()
+  options.threading.private_threadpool_size = 2
+  rows = data.batch(8).prefetch(2).with_options(options).as_numpy_iterator()
+  for _ in range(10):
+    next(rows)
+  tokens = 0
+  begin = time.perf_counter()
+  while time.perf_counter() - begin < seconds:
+    tokens += int((next(rows)['decoder_target_tokens'] != 0).sum())
+  return {'seqio_tokens_per_s': tokens / (time.perf_counter() - begin)}
+
+
 if __name__ == '__main__':
   if sys.argv[1] == 'make':
     make(sys.argv[2], int(sys.argv[3]))
     print('{}')
+  elif sys.argv[1] == 'seqio':
+    print(json.dumps(seqio_rate(sys.argv[2], float(sys.argv[3]))))
   else:
     print(json.dumps(grain_rate(sys.argv[2], float(sys.argv[3]))))

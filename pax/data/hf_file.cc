@@ -19,7 +19,7 @@ AddedToken read_added(const json& node) {
                    .rstrip = json_flag(node, "rstrip", false),
                    .special = json_flag(node, "special", false)};
   token.normalized = json_flag(node, "normalized", !token.special);
-  if (token.id < 0 || token.id >= 1 << 24) {
+  if (token.id < 0 || token.id >= 1 << 22) {
     fail<RuntimeError>("added token \"{}\" has id {}", token.content, json_number(node, "id", -1));
   }
   return token;

@@ -139,6 +139,18 @@ std::vector<bool> random_spans(int64_t length, double noise_density, double mean
   return noise;
 }
 
+Ints with_sentinels(const Ints& ids, const std::vector<bool>& noise, bool hidden, int64_t first) {
+  Ints out;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (noise[i] != hidden) {
+      out.push_back(ids[i]);
+    } else if (i == 0 || noise[i - 1] != hidden) {
+      out.push_back(first--);
+    }
+  }
+  return out;
+}
+
 void SpanCorruption::apply(std::vector<Example>& examples, const PreprocessContext& context) const {
   const auto& feature = feature_of(context, "targets");
   uint64_t number = 0;
@@ -148,20 +160,8 @@ void SpanCorruption::apply(std::vector<Example>& examples, const PreprocessConte
                                                  config_.mean_noise_span_length, mix_key(context.random_key, number++));
     const int64_t first = feature.vocabulary->vocab_size() + config_.extra_ids - 1;
     // A sentinel for each noise span in the inputs, and for each clean span in the targets.
-    const auto replaced = [&](bool hidden) {
-      Ints out;
-      int64_t sentinel = first;
-      for (size_t i = 0; i < ids.size(); ++i) {
-        if (noise[i] != hidden) {
-          out.push_back(ids[i]);
-        } else if (i == 0 || noise[i - 1] != hidden) {
-          out.push_back(sentinel--);
-        }
-      }
-      return out;
-    };
-    example.set("inputs", replaced(true));
-    example.set("targets", replaced(false));
+    example.set("inputs", with_sentinels(ids, noise, true, first));
+    example.set("targets", with_sentinels(ids, noise, false, first));
   }
 }
 

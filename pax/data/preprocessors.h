@@ -145,6 +145,9 @@ class PrefixLm final : public Preprocessor {
   void apply(std::vector<Example>& examples, const PreprocessContext& context) const override;
 };
 
+/// `ids` with each run of those whose `noise` equals `hidden` replaced by one sentinel, counting down from `first`.
+Ints with_sentinels(const Ints& ids, const std::vector<bool>& noise, bool hidden, int64_t first);
+
 /// Which of `length` tokens are noise: `num_spans` spans and gaps of random sizes in turn, a gap first.
 std::vector<bool> random_spans(int64_t length, double noise_density, double mean_span, uint64_t key);
 

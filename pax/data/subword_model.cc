@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMaxId = 1 << 24;
+constexpr int64_t kMaxId = 1 << 22;
 
 /// The longest token first, from the left (BERT).
 class WordPiece final : public SubwordModel {

@@ -1,7 +1,6 @@
 #include "pax/data/task.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "pax/base/error.h"
 #include "pax/base/hash.h"
@@ -90,10 +89,17 @@ class MixtureExamples final : public ExampleSet {
   MixtureExamples(std::string name, std::vector<std::unique_ptr<ExampleSet>> parts, const std::vector<double>& rates)
       : name_(std::move(name)), parts_(std::move(parts)), schedule_(rates) {
     for (const double rate : rates) rates_text_ += fmt::format(" {}", exact_double(rate));
+    std::vector<int64_t> sizes;
+    for (const auto& part : parts_) {
+      if (const auto size = part->size()) sizes.push_back(*size);
+    }
+    if (sizes.size() == parts_.size()) finite_.emplace(rates, sizes);
   }
-  std::optional<int64_t> size() const override { return std::nullopt; }
+  std::optional<int64_t> size() const override {
+    return finite_ ? std::optional<int64_t>(finite_->size()) : std::nullopt;
+  }
   void at(int64_t position, std::vector<Example>& examples) const override {
-    const MixSchedule::Place place = schedule_.at(position);
+    const MixSchedule::Place place = finite_ ? finite_->at(position) : schedule_.at(position);
     parts_[place.part]->at(place.index, examples);
   }
   DatasetIdentity identity() const override {
@@ -108,6 +114,7 @@ class MixtureExamples final : public ExampleSet {
   std::string name_;
   std::vector<std::unique_ptr<ExampleSet>> parts_;
   MixSchedule schedule_;
+  std::optional<FiniteMix> finite_;  ///< when every part ends
   std::string rates_text_;
 };
 
@@ -154,11 +161,6 @@ int64_t Mixture::num_records(const std::string& split) const {
 }
 
 std::unique_ptr<ExampleSet> Mixture::open(const SetOptions& options) const {
-  if (options.epochs) {
-    fail<ConfigError>(
-        "mixture {}: can only be read without end (repeat); to evaluate it, use one input for each of its tasks",
-        name_);
-  }
   std::vector<std::unique_ptr<ExampleSet>> parts;
   std::vector<double> rates;
   for (size_t i = 0; i < tasks_.size(); ++i) {
@@ -167,56 +169,9 @@ std::unique_ptr<ExampleSet> Mixture::open(const SetOptions& options) const {
     parts.push_back(tasks_[i]->open(part));
     double rate = config_.tasks[i].rate.value_or(-1);
     if (rate < 0) rate = static_cast<double>(tasks_[i]->num_records(options.split));
-    rates.push_back(std::pow(std::min(rate, config_.maximum.value_or(rate)), 1.0 / config_.temperature));
+    rates.push_back(mixing_rate(rate, config_.maximum.value_or(rate), config_.temperature));
   }
   return std::make_unique<MixtureExamples>(name_, std::move(parts), rates);
-}
-
-MixSchedule::MixSchedule(std::vector<double> rates) {
-  double total = 0;
-  for (const double rate : rates) {
-    if (!std::isfinite(rate) || rate < 0) fail<ConfigError>("mixing rate {} is not a finite number above zero", rate);
-    total += rate;
-  }
-  if (total <= 0) fail<ConfigError>("mixing rates: all of {} are zero", rates.size());
-  // Whole numbers with these shares, the remainder to those that lost most by rounding down.
-  constexpr int64_t kPeriod = 10080;  // divisible by all numbers to 10
-  std::vector<std::pair<double, size_t>> lost;
-  int64_t left = kPeriod;
-  for (size_t i = 0; i < rates.size(); ++i) {
-    const double share = rates[i] / total * kPeriod;
-    count_of_part_.push_back(static_cast<int64_t>(share));
-    left -= count_of_part_.back();
-    lost.emplace_back(static_cast<double>(count_of_part_.back()) - share, i);
-  }
-  std::ranges::sort(lost);
-  for (int64_t i = 0; i < left; ++i) ++count_of_part_[lost[static_cast<size_t>(i) % lost.size()].second];
-  // At each place the part whose next example is due first: the i-th of c is due by (i + 1) / c of the period.
-  std::vector<int64_t> given(rates.size());
-  for (int64_t position = 0; position < kPeriod; ++position) {
-    size_t best = 0;
-    double best_due = INFINITY;
-    for (size_t i = 0; i < rates.size(); ++i) {
-      if (given[i] == count_of_part_[i]) continue;
-      // Released when its share has come up, so that nobody runs ahead.
-      const auto count = static_cast<double>(count_of_part_[i]);
-      if (static_cast<double>(given[i]) / count * kPeriod > static_cast<double>(position)) continue;
-      const double due = static_cast<double>(given[i] + 1) / count;
-      if (due < best_due) {
-        best_due = due;
-        best = i;
-      }
-    }
-    part_of_.push_back(static_cast<uint32_t>(best));
-    index_of_.push_back(given[best]++);
-  }
-}
-
-MixSchedule::Place MixSchedule::at(int64_t position) const {
-  const auto period = static_cast<int64_t>(part_of_.size());
-  const auto within = static_cast<size_t>(position % period);
-  const size_t part = part_of_[within];
-  return {part, position / period * count_of_part_[part] + index_of_[within]};
 }
 
 }  // namespace pax::data

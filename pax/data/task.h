@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pax/data/data_source.h"
+#include "pax/data/mix_schedule.h"
 #include "pax/data/permutation.h"
 #include "pax/data/tokenizer.h"
 
@@ -147,7 +148,7 @@ class Mixture final : public TaskOrMixture {
 
   explicit Mixture(const Config& config);
 
-  /// Throws ConfigError for a finite number of epochs: the parts of a mixture end at different places.
+  /// With a finite number of epochs every part is read so often; what ends first leaves its share to the others.
   std::unique_ptr<ExampleSet> open(const SetOptions& options) const override;
   const std::string& name() const override { return name_; }
   int64_t num_records(const std::string& split) const override;
@@ -159,24 +160,6 @@ class Mixture final : public TaskOrMixture {
   Config config_;
   std::string name_;
   std::vector<std::shared_ptr<TaskOrMixture>> tasks_;
-};
-
-/// Which of several parts comes at a position, and how often it came before: a periodic schedule that is never further
-/// than one from the exact shares.
-class MixSchedule {
- public:
-  /// Throws ConfigError unless there are rates, all finite, none negative, one above zero.
-  explicit MixSchedule(std::vector<double> rates);
-  struct Place {
-    size_t part;
-    int64_t index;  ///< the part's own position
-  };
-  Place at(int64_t position) const;
-
- private:
-  std::vector<uint32_t> part_of_;       ///< of each position in a period
-  std::vector<int64_t> index_of_;       ///< within the period
-  std::vector<int64_t> count_of_part_;  ///< in a period
 };
 
 }  // namespace pax::data

@@ -59,15 +59,19 @@ std::span<const std::pair<TokenFormat, std::string_view>> enum_names(TokenFormat
 }
 
 TokenFormat token_format_of(const std::filesystem::path& path) {
-  if (path.extension() == ".bin") return TokenFormat::kBin;
-  switch (format_of(path)) {
-    case RecordFormat::kTfRecord:
-      return TokenFormat::kTfRecord;
-    case RecordFormat::kArrayRecord:
-      return TokenFormat::kArrayRecord;
-    default:
-      fail<RuntimeError>("{}: ids are written to names that end in .bin, .tfrecord or .array_record", path.string());
+  constexpr std::array<std::pair<std::string_view, TokenFormat>, 5> kEndings{
+      {{".bin", TokenFormat::kBin},
+       {".tfrecord", TokenFormat::kTfRecord},
+       {".tfrecords", TokenFormat::kTfRecord},
+       {".array_record", TokenFormat::kArrayRecord},
+       {".arrayrecord", TokenFormat::kArrayRecord}}};
+  const std::string name = path.filename().string();
+  for (const auto& [ending, format] : kEndings) {
+    if (name.ends_with(ending) || name.find(std::string(ending) + "-") != std::string::npos) return format;
   }
+  fail<RuntimeError>(
+      "{}: ids are written to names that end in .bin, .tfrecord or .array_record; or say which as format",
+      path.string());
 }
 
 TokenizeProgress tokenize_source(const DataSource& source, const Tokenizer& tokenizer, const std::filesystem::path& out,

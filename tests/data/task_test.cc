@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "pax/base/error.h"
@@ -16,6 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::ThrowsMessage;
 
 Example targets(Ints ids) {
@@ -176,12 +178,39 @@ TEST(Mixture, TemperatureEvensRatesOut) {
   EXPECT_NEAR(static_cast<double>(eights), 500 * 1.0 / 5.0, 1.0);
 }
 
-TEST(Mixture, CannotBeReadOnce) {
+TEST(FiniteMix, GivesEveryExampleOfEveryPartOnceAndRatesHoldUntilTheFirstEnds) {
+  const FiniteMix mix({3, 1, 0, 2}, {90, 100, 5, 7});
+  ASSERT_EQ(mix.size(), 197);
+  std::map<size_t, int64_t> counts;
+  for (int64_t position = 0; position < mix.size(); ++position) {
+    const MixSchedule::Place place = mix.at(position);
+    EXPECT_EQ(place.index, counts[place.part]++) << position;
+    if (position == 17) {
+      EXPECT_THAT(counts, ElementsAre(Pair(0, 9), Pair(1, 3), Pair(3, 6)));
+    }
+  }
+  EXPECT_THAT(counts, ElementsAre(Pair(0, 90), Pair(1, 100), Pair(3, 7)));
+}
+
+TEST(FiniteMix, AVerySmallShareComesLast) {
+  const FiniteMix mix({1e9, 1}, {1000, 3});
+  ASSERT_EQ(mix.size(), 1003);
+  EXPECT_EQ(mix.at(999).part, 0U);
+  EXPECT_EQ(mix.at(1000).part, 1U);
+  EXPECT_EQ(mix.at(1002).index, 2);
+}
+
+TEST(Mixture, ReadTwiceGivesEveryRecordTwice) {
   Mixture::Config config;
   config.name = "mix";
-  config.tasks = {{ids_task({targets({1})}), 1.0}};
-  EXPECT_THAT([&] { Mixture(config).open({.epochs = 1}); },
-              ThrowsMessage<ConfigError>(HasSubstr("one input for each")));
+  config.tasks = {{ids_task({targets({1}), targets({2}), targets({3})}), 1.0}, {ids_task({targets({4})}), 1.0}};
+  const auto set = Mixture(config).open({.epochs = 2});
+  ASSERT_EQ(set->size(), 8);
+  std::vector<Example> out;
+  for (int64_t i = 0; i < 8; ++i) set->at(i, out);
+  std::map<int64_t, int> seen;
+  for (const Example& example : out) ++seen[example.ints("targets").front()];
+  EXPECT_THAT(seen, ElementsAre(Pair(1, 2), Pair(2, 2), Pair(3, 2), Pair(4, 2)));
 }
 
 }  // namespace
