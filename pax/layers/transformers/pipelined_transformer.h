@@ -6,8 +6,9 @@
 namespace pax {
 
 /// A stack in stages, whose weights are split over the stages' devices (praxis transformers.PipelinedTransformer).
-/// Weights lead with [circular_repeat,] num_pipeline_stages; their path has `pipeline/body`. The stages run one after
-/// the other: what a pipeline computes, without its overlap.
+/// Weights lead with [circular_repeat,] num_pipeline_stages; their path has `pipeline/body`. The stages work at once on
+/// different microbatches (layers/pipeline.h); the result is that of one stage after the other. `stream_io`,
+/// `pipeline_broadcast_inputs` and `enable_async_circular_transfer` change no result and are not read.
 class PipelinedTransformer final : public TransformerStack {
  public:
   struct Config : LayerConfig {
@@ -44,7 +45,8 @@ class PipelinedTransformer final : public TransformerStack {
   Tensor fprop(const StackInputs& inputs) const override;
 
  private:
-  void check_microbatches(int64_t batch) const;
+  int64_t microbatches(int64_t batch) const;
+  Tensor run_stage(const StackInputs& inputs, Tensor microbatch) const;
 
   const Config config_;
   const RepeatLoop loop_;
