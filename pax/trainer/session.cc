@@ -36,6 +36,7 @@ DeviceTree Session::batch_to_device(const HostTree& batch) const {
   for (const auto& [name, array] : batch) {
     Sharding sharding{std::vector<std::vector<std::string>>(static_cast<size_t>(array.shape().rank()))};
     if (array.shape().rank() > 0) sharding.dims[0] = config_.task.train.batch_split;
+    sharding = fit(std::move(sharding), array.shape(), mesh_->mesh());
     inputs.emplace("batch/" + name, DeviceArray::put(mesh_, array, std::move(sharding), HostTransfer::kZeroCopy));
   }
   return inputs;
@@ -46,7 +47,7 @@ DeviceTree Session::state_to_device(const HostTree& state, const std::vector<Sta
   for (const StateEntry& entry : entries) {
     const auto at = state.find(entry.name);
     if (at == state.end()) fail<RuntimeError>("the state has no {} {}", entry.name, to_string(entry.type));
-    out.emplace(entry.name, DeviceArray::put(mesh_, at->second, entry.sharding));
+    out.emplace(entry.name, DeviceArray::put(mesh_, at->second, fit(entry.sharding, entry.type.shape, mesh_->mesh())));
   }
   return out;
 }
