@@ -22,14 +22,16 @@ LoadedVariables load_variables(const Session& session, const std::filesystem::pa
                                std::optional<int64_t> step, WhichWeights which) {
   const SingleTask& task = session.config().task;
   const CheckpointReader saved(find_checkpoint(job_log_dir, step));
-  const TracedProgram declared = declare_state(task);
+  Graph graph;
+  ModelTrace trace(graph, ModelTrace::Mode::kTrain);
+  build_model(task, trace);
   const bool average =
       which == WhichWeights::kAverage || (which == WhichWeights::kAsConfigured && task.train.eval_use_ema_states);
-  const auto learner = task.train.learner.build();
+  const auto learner = average ? task.train.learner.build() : nullptr;
   Tree<std::string> sources;  // Where each variable is in the checkpoint.
   Tree<TensorType> expected;
   int64_t averages = 0;
-  for (const Param& param : declared.params) {
+  for (const Param& param : trace.params()) {
     if (param.spec.collection == Collection::kDecoderCache) continue;
     const std::string ema = average ? learner->ema_name(param) : "";
     averages += ema.empty() ? 0 : 1;
@@ -53,7 +55,7 @@ LoadedVariables load_variables(const Session& session, const std::filesystem::pa
   HostTree read = from_checkpoint_names(saved.read(names));
   HostTree values;
   std::vector<StateEntry> entries;
-  for (const Param& param : declared.params) {
+  for (const Param& param : trace.params()) {
     const auto at = sources.find(param.state_name());
     if (at == sources.end()) continue;
     values[at->first] = std::move(read.at(at->second));

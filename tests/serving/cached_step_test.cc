@@ -7,6 +7,7 @@
 #include "pax/layers/positions.h"
 #include "pax/layers/transformers/stacked_transformer_repeated.h"
 #include "pax/ops/constant.h"
+#include "pax/optim/adam.h"
 #include "pax/serving/step_model.h"
 #include "pax/task/models/language_model.h"
 
@@ -94,6 +95,7 @@ ExperimentConfig experiment(const Form& form, bool repeated) {
   model.params_init = WeightInit::gaussian(0.2);
   ExperimentConfig config;
   config.task.model = model;
+  config.task.train.learner.set("optimizer", Adam::Config{});
   config.platform.deps_dir = PAX_DEPS_DIR;
   return config;
 }

@@ -27,9 +27,13 @@ class ScriptedModel final : public DecodeModel {
     return {{"seen", convert(expand_dims(prompt.ids_bt, 2), DType::kF32)}};
   }
   Tensor step(const DecodeStep& step, Tree<Tensor>&) const override {
-    const auto rows = static_cast<int64_t>(ends_.size());
+    const int64_t rows = step.ids_b.dim(0);
+    std::vector<int32_t> ends_of_rows;  // Samples of a prompt are rows one after the other.
+    for (int64_t row = 0; row < rows; ++row) {
+      ends_of_rows.push_back(ends_[static_cast<size_t>(row) * ends_.size() / static_cast<size_t>(rows)]);
+    }
     const Tensor written = step.time_step - static_cast<double>(prompt_ - 1);
-    const Tensor ends = constant(graph_, HostArray::of(std::span<const int32_t>(ends_), {rows}));
+    const Tensor ends = constant(graph_, HostArray::of(std::span<const int32_t>(ends_of_rows), {rows}));
     const Tensor token = select(eq(ends, written), full(graph_, {DType::kS32, {rows}}, kEos),
                                 full(graph_, {DType::kS32, {rows}}, kWord));
     const Tensor place = iota(graph_, {DType::kS32, {rows, kVocab}}, 1);
