@@ -152,6 +152,28 @@ Tensor pad_batched_value(const OpCall& call, Tensor x) {
   return select(mask, padded, broadcast_in_dim(call.operand(1), padded.shape(), {0}));
 }
 
+constinit const OpDef kPadAsIs{.name = "pad", .infer = infer_pad};
+
+/// XLA's partitioner aborts on pads that cut off a side and put space between elements: there the cut comes after.
+std::vector<Tensor> lower_pad(const OpCall& call, const Target& target) {
+  Dims low = call.attr<Dims>("edge_padding_low");
+  Dims high = call.attr<Dims>("edge_padding_high");
+  const Dims& interior = call.attr<Dims>("interior_padding");
+  bool cut = false;
+  for (size_t i = 0; i < low.size(); ++i) cut = cut || (interior[i] > 0 && (low[i] < 0 || high[i] < 0));
+  if (!cut || !target.partitioned) return {emit(kPadAsIs, call.operands, call.attrs)};
+  Dims starts(low.size(), 0);
+  Dims limits = to_vector(call.results[0].shape());
+  for (size_t i = 0; i < low.size(); ++i) {
+    starts[i] = std::max<int64_t>(-low[i], 0);
+    limits[i] += starts[i];
+    low[i] = std::max<int64_t>(low[i], 0);
+    high[i] = std::max<int64_t>(high[i], 0);
+  }
+  return {slice(pad(call.operand(0), call.operand(1), std::move(low), std::move(high), interior), std::move(starts),
+                std::move(limits))};
+}
+
 constinit const OpDef kPad{
     .name = "pad",
     .infer = infer_pad,
@@ -161,7 +183,8 @@ constinit const OpDef kPad{
       if (batched[1]) return {pad_batched_value(call, x)};
       return {pad(x, call.operand(1), in_front(0, call.attr<Dims>("edge_padding_low")),
                   in_front(0, call.attr<Dims>("edge_padding_high")), in_front(0, call.attr<Dims>("interior_padding")))};
-    }};
+    },
+    .lower = lower_pad};
 
 constinit const OpDef kReverse{
     .name = "reverse",
@@ -173,7 +196,7 @@ constinit const OpDef kReverse{
       return {reverse(call.operand(0), std::move(dims))};
     }};
 
-constexpr const OpDef* kOps[] = {&kSlice, &kConcatenate, &kPad, &kReverse};
+constexpr const OpDef* kOps[] = {&kSlice, &kConcatenate, &kPadAsIs, &kPad, &kReverse};
 
 }  // namespace
 

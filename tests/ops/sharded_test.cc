@@ -14,12 +14,8 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// XLA's partitioner aborts on pads of a split dimension that cut off one side and put space between elements, and
-/// doubles the input's gradient where a dilated convolution is split in space.
-bool stays_whole(const std::string& row) {
-  return row.starts_with("pad") || row == "conv_transposed" || row.find("window") != std::string::npos ||
-         row.find("pool") != std::string::npos;
-}
+/// XLA's partitioner doubles the input's gradient where a dilated convolution is split in space.
+bool stays_whole(const std::string& row) { return row == "conv_transposed"; }
 
 /// The first even dimension over "data", the next over "mdl".
 Sharding split_of(const Shape& shape) {
