@@ -1,5 +1,7 @@
 #include "pax/data/hf_normalizer.h"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -48,12 +50,25 @@ bool is_chinese(uint32_t c) {
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
+/// Control, format and private characters as Unicode 8 had them, which is what the library asks.
+bool is_control(uint32_t c) {
+  constexpr std::array<std::pair<uint32_t, uint32_t>, 21> kRanges{
+      {{0x0, 0x1F},        {0x7F, 0x9F},       {0xAD, 0xAD},       {0x600, 0x605},     {0x61C, 0x61C},
+       {0x6DD, 0x6DD},     {0x70F, 0x70F},     {0x180E, 0x180E},   {0x200B, 0x200F},   {0x202A, 0x202E},
+       {0x2060, 0x2064},   {0x2066, 0x206F},   {0xE000, 0xF8FF},   {0xFEFF, 0xFEFF},   {0xFFF9, 0xFFFB},
+       {0x110BD, 0x110BD}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0001, 0xE0001}, {0xE0020, 0xE007F},
+       {0xF0000, 0x10FFFD}}};
+  return std::ranges::any_of(kRanges, [c](const auto& range) { return c >= range.first && c <= range.second; });
+}
+
 /// BERT's cleaning: control characters go, white space becomes a space.
 std::string clean(std::string_view text) {
   return each_character(text, [](uint32_t c, std::string_view itself, std::string& out) {
-    if (c == '\t' || c == '\n' || c == '\r' || is_white_space(c)) {
+    const bool blank = c == '\t' || c == '\n' || c == '\r';
+    if (c == 0xFFFD || (is_control(c) && !blank)) return;
+    if (blank || is_white_space(c)) {
       out.push_back(' ');
-    } else if (c != 0 && c != 0xFFFD && unicode_class(c) != UnicodeClass::kC) {
+    } else {
       out += itself;
     }
   });

@@ -1,6 +1,7 @@
 #include "pax/data/hf_pretokenizer.h"
 
-#include <functional>
+#include <algorithm>
+#include <array>
 
 #include "pax/data/byte_spelling.h"
 #include "pax/data/hf_json.h"
@@ -100,9 +101,22 @@ std::unique_ptr<HfPretokenizer> cutter(std::unique_ptr<TextPattern> pattern, Cut
 }
 
 bool is_numeric(uint32_t c) { return (bit(unicode_class(c)) & kNumbers) != 0; }
+/// Punctuation that came after Unicode 8, which is what the library asks.
+bool is_newer_punctuation(uint32_t c) {
+  constexpr std::array<std::pair<uint32_t, uint32_t>, 34> kRanges{
+      {{0x61D, 0x61D},     {0x9FD, 0x9FD},     {0xA76, 0xA76},     {0xC77, 0xC77},     {0xC84, 0xC84},
+       {0x1B4E, 0x1B4F},   {0x1B7D, 0x1B7F},   {0x2E43, 0x2E4F},   {0x2E52, 0x2E5D},   {0x10D6E, 0x10D6E},
+       {0x10EAD, 0x10EAD}, {0x10F55, 0x10F59}, {0x10F86, 0x10F89}, {0x113D4, 0x113D8}, {0x1144B, 0x1144F},
+       {0x1145A, 0x1145D}, {0x11660, 0x1166C}, {0x116B9, 0x116B9}, {0x1183B, 0x1183B}, {0x11944, 0x11946},
+       {0x119E2, 0x119E2}, {0x11A3F, 0x11A46}, {0x11A9A, 0x11AA2}, {0x11B00, 0x11B09}, {0x11BE1, 0x11BE1},
+       {0x11C41, 0x11C45}, {0x11C70, 0x11C71}, {0x11EF7, 0x11EF8}, {0x11F43, 0x11FFF}, {0x12FF1, 0x12FF2},
+       {0x16D6D, 0x16E9A}, {0x16FE2, 0x16FE2}, {0x1E5FF, 0x1E5FF}, {0x1E95E, 0x1E95F}}};
+  return std::ranges::any_of(kRanges, [c](const auto& range) { return c >= range.first && c <= range.second; });
+}
+
 bool is_punctuation(uint32_t c) {
   if (c < 0x80) return c > 0x20 && c < 0x7F && !(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-  return unicode_class(c) == UnicodeClass::kP;
+  return (unicode_class(c) == UnicodeClass::kP && !is_newer_punctuation(c)) || c == 0x166D;
 }
 
 /// One pre-tokenizer after the other.

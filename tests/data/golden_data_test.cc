@@ -22,16 +22,25 @@ TEST(Golden, EveryTokenizerGivesTheListedIdsAndTexts) {
   }
 }
 
-TEST(Golden, EveryTokenizerJsonGivesWhatTheRealLibraryGave) {
+/// Compares every tokenizer of a folder; the number of tokenizers.
+int check_tokenizers(const std::filesystem::path& folder) {
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(PAX_SOURCE_DIR "/tests/golden/tokenizer_hf")) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (!entry.path().string().ends_with(".expected.json")) continue;
     ++files;
     for (const GoldenResult& result : check_golden_tokenizer(entry.path())) {
       EXPECT_TRUE(result.ok) << result.name << ": " << result.message;
     }
   }
-  EXPECT_GE(files, 20);
+  return files;
+}
+
+TEST(Golden, EveryTokenizerJsonGivesWhatTheRealLibraryGave) {
+  EXPECT_GE(check_tokenizers(PAX_SOURCE_DIR "/tests/golden/tokenizer_hf"), 20);
+}
+
+TEST(Golden, EverySentencePieceModelGivesWhatTheRealLibraryGave) {
+  EXPECT_EQ(check_tokenizers(PAX_SOURCE_DIR "/tests/golden/tokenizer_spm"), 2);
 }
 
 }  // namespace
