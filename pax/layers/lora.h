@@ -18,10 +18,17 @@ struct LoraConfig {
   }
 };
 
-/// `w` plus the product of the thin weights `lora_a` [input, rank] and `lora_b` [output, rank], which it declares in
-/// `scope`. `otherwise`: how lora_a begins when the config does not say.
-Tensor add_lora(Tensor w, const LoraConfig& config, const Scope& scope, const Shape& input, const Shape& output,
-                std::optional<WeightInit> otherwise = {});
+/// The thin weights of one addition.
+struct LoraWeights {
+  Tensor a;  ///< [input, rank]; null: none
+  Tensor b;  ///< [output, rank]
+};
+/// Declares them in `scope` as `lora_a` and `lora_b`. `otherwise`: how lora_a begins when the config does not say.
+LoraWeights declare_lora(const LoraConfig& config, const Scope& scope, const Shape& input, const Shape& output,
+                         std::optional<WeightInit> otherwise = {});
+/// `w` plus their product; `w` itself without them. To be called in the forward pass: repeated layers have another
+/// weight each time.
+Tensor with_lora(Tensor w, const LoraWeights& lora);
 
 /// Linear with such a weight (praxis lora_layers.LoraLinear).
 class LoraLinear final : public Linear {

@@ -105,6 +105,18 @@ std::vector<double> HfConfig::reals(std::string_view key) const {
   return out;
 }
 
+std::vector<int64_t> HfConfig::ids(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return {};
+  const Json all = value->is_array() ? *value : Json::array({*value});
+  std::vector<int64_t> out;
+  for (const Json& item : all) {
+    if (!item.is_number_integer()) fail(key, fmt::format("{} is not a token's id", item.dump()));
+    out.push_back(item.get<int64_t>());
+  }
+  return out;
+}
+
 std::array<int64_t, 2> HfConfig::pair(std::string_view key, int64_t otherwise) const {
   const Json* value = find(key);
   if (value == nullptr || !value->is_array()) {

@@ -34,6 +34,8 @@ class HfConfig {
   std::string text(std::string_view key, std::string_view otherwise) const;
   std::vector<std::string> texts(std::string_view key) const;
   std::vector<double> reals(std::string_view key) const;
+  /// Ids of tokens: one or several; empty when absent or null.
+  std::vector<int64_t> ids(std::string_view key) const;
   /// A pair, or one size twice.
   std::array<int64_t, 2> pair(std::string_view key, int64_t otherwise) const;
   /// Members of the object at `key`, or what is said otherwise when there is none.

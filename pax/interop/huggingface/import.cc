@@ -13,6 +13,8 @@
 #include "pax/data/text_input.h"
 #include "pax/layers/transformers/stacked_transformer.h"
 #include "pax/optim/adam.h"
+#include "pax/optim/schedules.h"
+#include "pax/task/decoding/decoder.h"
 #include "pax/trainer/experiment.h"
 #include "pax/trainer/hooks/checkpoint_hook.h"
 
@@ -104,7 +106,9 @@ ExperimentConfig experiment_of(const ImportRequest& request, const HfConfig& con
   out.input = input;
   if (out.task.model.has_field("decoder_tpl")) {
     out.task.model.set("decoder_tpl.seqlen", *input.seq_len);
-    out.task.model.set("decoder_tpl.eos_id", config.size("eos_token_id", 2));
+    const std::vector<int64_t> eos = config.ids("eos_token_id");
+    if (eos.size() == 1) out.task.model.set("decoder_tpl.eos_id", OneOrMore(eos[0]));
+    if (eos.size() > 1) out.task.model.set("decoder_tpl.eos_id", OneOrMore(eos));
   }
   if (request.lora_rank > 0)
     set_lora(out.task.model.get<Tpl<TransformerStack>>("lm_tpl.stacked_transformer_tpl"), request.lora_rank);
@@ -112,6 +116,7 @@ ExperimentConfig experiment_of(const ImportRequest& request, const HfConfig& con
   Adam::Config adam;
   adam.learning_rate = request.lora_rank > 0 ? 1e-3 : 2e-5;
   adam.clip_gradient_norm_to_value = 1.0;
+  adam.lr_schedule = ConstantSchedule::Config{};
   train.learner.set("optimizer", adam);
   train.learner.set("loss_name", "total_loss");
   if (request.lora_rank > 0) {

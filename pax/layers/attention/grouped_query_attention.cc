@@ -4,7 +4,6 @@
 
 #include "pax/base/error.h"
 #include "pax/layers/attention/masks.h"
-#include "pax/layers/lora.h"
 #include "pax/layers/split_dims.h"
 #include "pax/layers/stochastics.h"
 #include "pax/ops/broadcast.h"
@@ -73,9 +72,9 @@ GroupedQueryAttention::Projection GroupedQueryAttention::projection(std::string_
     bias.split = pick(split, {2}, scope().path());
   }
   const Scope place = scope().child(name);
-  Projection projection{.w = place.param("w", spec), .b = {}};
+  Projection projection{.w = place.param("w", spec), .b = {}, .lora = {}};
   if (config_.lora_rank > 0) {
-    projection.w = add_lora(projection.w, {.rank = config_.lora_rank, .lora_init = {}}, place, {d}, {num_heads * h});
+    projection.lora = declare_lora({.rank = config_.lora_rank, .lora_init = {}}, place, {d}, {num_heads * h});
   }
   const bool has_bias = into ? config_.use_bias : config_.use_post_bias.value_or(config_.use_bias);
   if (has_bias) projection.b = place.param("b", bias);
@@ -85,7 +84,7 @@ GroupedQueryAttention::Projection GroupedQueryAttention::projection(std::string_
 Tensor GroupedQueryAttention::into_heads(std::string_view name, Tensor x, const Projection& projection) const {
   const Graph::PathGuard path(graph(), name);
   const bool one = projection.w.rank() == 2;
-  Tensor y = one ? einsum("btd,dh->bth", x, projection.w) : einsum("btd,dnh->btnh", x, projection.w);
+  Tensor y = one ? einsum("btd,dh->bth", x, projection.weight()) : einsum("btd,dnh->btnh", x, projection.weight());
   if (projection.b) y = y + projection.b;
   return checkpoint_name(one ? expand_dims(y, 2) : y, std::string(name) + "_proj");
 }
@@ -120,7 +119,7 @@ GroupedQueryAttention::Context GroupedQueryAttention::attend(Tensor query_btnh, 
 
 Tensor GroupedQueryAttention::out_of_heads(Tensor encoded_btnh) const {
   const Graph::PathGuard path(graph(), "post");
-  const Tensor y = einsum("btnh,dnh->btd", shard(encoded_btnh, "btnh"), post_.w);
+  const Tensor y = einsum("btnh,dnh->btd", shard(encoded_btnh, "btnh"), post_.weight());
   return checkpoint_name(shard(post_.b ? y + post_.b : y, "btd"), "out_proj");
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "pax/layers/attention/attention.h"
+#include "pax/layers/lora.h"
 #include "pax/layers/positions.h"
 
 namespace pax {
@@ -59,6 +60,8 @@ class GroupedQueryAttention final : public Attention {
   /// Weight [D, N, H] (or [D, H]) and bias of one projection.
   struct Projection {
     Tensor w, b;
+    LoraWeights lora;
+    Tensor weight() const { return with_lora(w, lora); }
   };
   enum class Direction : uint8_t { kIn, kOut };
   Projection projection(std::string_view name, int64_t num_heads, Direction direction) const;
