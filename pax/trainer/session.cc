@@ -2,6 +2,7 @@
 
 #include "pax/base/error.h"
 #include "pax/ir/transform.h"
+#include "pax/kernels/registry.h"
 #include "pax/trainer/mesh.h"
 
 namespace pax {
@@ -14,12 +15,14 @@ std::shared_ptr<const DeviceMesh> open_mesh(const ExperimentConfig& config) {
   return std::make_shared<DeviceMesh>(open_client(platform), mesh);
 }
 
-Target target_of(const DeviceMesh& mesh) {
+Target target_of(const DeviceMesh& mesh, const PlatformConfig& platform) {
   const std::string name = mesh.client().platform_name();
   Target target{.partitioned = mesh.num_devices() > 1};
   if (name == "tpu") target.platform = Target::Platform::kTpu;
   if (name != "tpu" && name != "cpu" && name != "Host") target.platform = Target::Platform::kGpu;
-  return target;
+  const bool kernels =
+      platform.kernels && target.platform == Target::Platform::kCpu && register_kernels(*mesh.client().plugin());
+  return kernels ? with_kernels(target) : target;
 }
 
 }  // namespace
@@ -27,7 +30,7 @@ Target target_of(const DeviceMesh& mesh) {
 Session::Session(const ExperimentConfig& config) : config_(config), mesh_(open_mesh(config)) {}
 
 std::shared_ptr<const Program> Session::compile(const TracedProgram& traced, std::string_view name) {
-  const auto lowered = lower(*traced.graph, target_of(*mesh_));
+  const auto lowered = lower(*traced.graph, target_of(*mesh_, config_.platform));
   return std::make_shared<Program>(mesh_, program_text(*lowered, mesh_->mesh(), name), cache_);
 }
 
