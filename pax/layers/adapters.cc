@@ -28,6 +28,7 @@ MultitaskResidualAdapter::MultitaskResidualAdapter(const Config& config, const S
 
 Tensor MultitaskResidualAdapter::residual(const AdapterInputs& inputs) const {
   const Tensor x = inputs.x;
+  if (x.rank() < 2) fail(fmt::format("input is {}; it must be [B, ..., input_dims]", to_string(x.type())));
   Tensor tasks = inputs.tasks;
   if (!tasks && num_tasks_ != 1) fail(fmt::format("no tasks are given, but num_tasks is {}", num_tasks_));
   if (!tasks) tasks = full(graph(), {DType::kS32, x.shape().without(-1)}, 0.0);

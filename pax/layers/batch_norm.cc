@@ -57,6 +57,7 @@ Moments BatchNorm::moments(Tensor x, Tensor paddings) const {
 }
 
 Tensor BatchNorm::fprop(Tensor x, Tensor paddings) const {
+  if (x.rank() == 0) fail("input is a scalar; it must be [..., dim]");
   x = convert(x, fprop_dtype());
   if (paddings && paddings.rank() + 1 != x.rank()) {
     fail(fmt::format("paddings are {} but the input is {}; they must have its dimensions without the last",

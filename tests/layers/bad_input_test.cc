@@ -46,8 +46,11 @@ TEST(EveryLayer, IsBuiltFromItsDefaultsOrSaysWhatIsMissing) {
 
 TEST(EveryLayer, RefusesInputsThatDoNotFitWithAnErrorOfOurs) {
   const config::Registry registry = all_layers();
-  const std::vector<TensorType> inputs = {
-      {DType::kPred, {2, 3, 4}}, {DType::kF32, {0, 3, 4}}, {DType::kF32, {2, 3, 4, 5, 6, 7}}};
+  const std::vector<TensorType> inputs = {{DType::kF32, {}},
+                                          {DType::kS32, {2, 3}},
+                                          {DType::kPred, {2, 3, 4}},
+                                          {DType::kF32, {0, 3, 4}},
+                                          {DType::kF32, {2, 3, 4, 5, 6, 7}}};
   for (const config::ConfigType* type : registry.implementing(config::type_name<Layer>())) {
     for (const TensorType& input : inputs) {
       message_of([&] {

@@ -22,6 +22,7 @@ CausalDepthwiseConv1D::CausalDepthwiseConv1D(const Config& config, const Scope& 
 }
 
 Tensor CausalDepthwiseConv1D::convolve(Tensor x, const Place& place) const {
+  if (place.axis >= x.rank()) fail("input has no dimension of that number to convolve along");
   Tensor y = x * w_[0];
   for (size_t i = 1; i < w_.size(); ++i) {
     x = pad_dim(slice_dim(x, place.axis, 0, x.dim(place.axis) - 1), place.axis, 1, 0);

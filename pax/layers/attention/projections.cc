@@ -107,6 +107,7 @@ Tensor CombinedQKVProjectionLayer::product(std::string_view equation, Tensor x) 
 }
 
 CombinedQKVProjectionLayer::Heads CombinedQKVProjectionLayer::project(Tensor x) const {
+  if (x.rank() < 2 || x.rank() > 4) fail("input must have one to three dimensions before its last");
   Tensor b = b_;
   if (b && config_.attention_combine_dims) b = split_dim(b, 1, {config_.num_heads, config_.dim_per_head});
   // k counts query, key and value; x has one to three dimensions in front.

@@ -123,6 +123,7 @@ Pooling1D::Pooling1D(const Config& config, const Scope& scope)
 }
 
 Pooled Pooling1D::pool(Tensor x, Tensor paddings) const {
+  if (x.rank() < 2) fail(fmt::format("input is {}; it must be [B, T, ...]", to_string(x.type())));
   const auto strided = [&](Tensor values) { return slice_dim(values, 1, 0, values.dim(1), stride_); };
   if (window_ == 1 && stride_ == 1) return {x, paddings};
   const Tensor out_paddings = paddings ? strided(paddings) : Tensor();

@@ -225,6 +225,7 @@ void TransformerFeedForwardMoe::add_router_statistics(Tensor probs_gse, Tensor c
 Tensor TransformerFeedForwardMoe::fprop(const FeedForwardInputs& inputs) const {
   const bool primer = config_.norm_policy == NormPolicy::kPrimerHybrid;
   Tensor x = inputs.x;
+  if (x.rank() < 2) fail("input must be [B, T, D], or [B, D] in a step of decoding");
   Tensor kept;  // 0 at padding
   if (inputs.paddings) kept = expand_dims(1.0 - convert(inputs.paddings, x.dtype()), -1);
   if (config_.apply_padding_first && kept) x = x * kept;
