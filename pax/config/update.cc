@@ -190,6 +190,11 @@ void Updater::update_variant(const Slot& slot, const std::string& path, const Va
       if (fits_best(slot.type->alternative(i).kind) == best && try_alternative(slot, i, value)) return;
     }
   }
+  for (size_t i = 0; i < slot.type->alternatives.size(); ++i) {
+    if (!value.is_map() || slot.type->alternative(i).kind != FieldKind::kTpl) continue;
+    return update({&slot.type->alternative(i), slot.type->select(slot.data, i), slot.about}, path,
+                  value);  // says why not
+  }
   wrong(path, fmt::format("must be {}, not {}", describe_type(*slot.type), describe(value)), value);
 }
 

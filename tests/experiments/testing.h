@@ -63,6 +63,8 @@ inline void shrink(Tpl<Experiment>& preset) {
   preset.try_set("PERCORE_BATCH_SIZE", pipelined ? 4.0 : 2.0);
   preset.try_set("NUM_EXPERTS", int64_t{2});
   preset.try_set("NUM_GROUPS", int64_t{1});
+  preset.try_set("IMAGE_SIZE", int64_t{32});
+  for (const char* rows : {"TRAIN_BATCH_SIZE", "BATCH_SIZE"}) preset.try_set(rows, int64_t{4});
   for (const char* dim : {"INPUT_DIM", "HIDDEN_DIM", "OUTPUT_DIM"}) preset.try_set(dim, int64_t{32});
 }
 

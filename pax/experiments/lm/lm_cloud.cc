@@ -27,6 +27,11 @@ struct LmCloudTransformer : LmCloudSpmd {
     SOFTMAX_CAP_LOGITS = 0.0;
     LEARNING_RATE = 1e-3;
   }
+  SingleTask task() const override {
+    SingleTask task = LmCloudSpmd::task();
+    if (FPROP_DTYPE == DType::kF32) task.model.set("fprop_dtype", nullptr);
+    return task;
+  }
 };
 
 struct LmCloudTransformerAdam : LmCloudTransformer {

@@ -2,6 +2,7 @@
 #include "pax/data/synthetic_input.h"
 #include "pax/experiments/lm/registry.h"
 #include "pax/experiments/lm/spmd_constants.h"
+#include "pax/layers/split_dims.h"
 #include "pax/task/models/classification_model.h"
 
 // The feed-forward models of paxml.tasks.lm.params.lm_cloud (model_params.ClassificationModelAdam).
@@ -53,6 +54,8 @@ struct MlpConstants {
     model.mlp_tpl.set("ici_mesh_shape", MESH_SHAPE);
     model.mesh_axis_names = {"replica", "data", "mdl"};
     model.ici_mesh_shape = MESH_SHAPE;
+    set_weight_split(model.mlp_tpl, "wt", {{}, {}});
+    set_weight_split(model.softmax_tpl, "wt", {{}, {}});
     config.task.model = model;
     return config;
   }

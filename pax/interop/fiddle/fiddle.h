@@ -13,7 +13,7 @@ namespace pax {
 /// mappings with `__class__`, shared ones get an anchor, references to enumerators and dtypes become their names.
 /// Throws ConfigError with `source` and the place: bad JSON, unknown kinds of nodes, loops, texts beyond `max_values`
 /// values.
-config::Value read_fiddle(std::string_view json, std::string_view source, size_t max_values = 2'000'000);
+config::Value read_fiddle(std::string_view json, std::string_view source, size_t max_values = 200'000);
 
 /// The task in a dump of `SomeExperiment().task()`. Throws one ConfigError with every class and member that is not
 /// known here, each with its path.

@@ -81,11 +81,15 @@ class Reader {
     fail_at(path, "a leaf must be a number, text, true, false or null");
   }
 
-  /// Dtypes and enumerators go by their last name, all else by its full one.
+  /// Dtypes go by their last name, enumerators by their value, all else by its full name.
   static std::string python_value(const PythonName& name) {
     const bool is_number_type = name.module.starts_with("jax") || name.module.starts_with("numpy");
     const bool is_enumerator = name.name.find('.') != std::string::npos;
-    return is_number_type || is_enumerator ? name.last() : name.full();
+    if (is_number_type) return name.last();
+    if (!is_enumerator) return name.full();
+    std::string value = name.last();  // SAVE_NOTHING: the value that configs write is save_nothing
+    for (char& c : value) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return value;
   }
 
   Value shared(const std::string& key, const std::string& path) {
@@ -161,7 +165,7 @@ class Reader {
     const PythonName target = target_of(member(node, "metadata"), path);
     Value members = mapping(node, path);
     const std::string last = target.last();
-    if (last == "WeightSharding" || last == "ActivationSharding") return splits(std::move(members));
+    if (last == "WeightSharding" || last == "ActivationSharding") return splits(members);
     if (last == "WeightInit") return members;
     Value out = Value::map();
     out.add("__class__", Value::of(target.full()));
@@ -189,14 +193,18 @@ class Reader {
     return target;
   }
 
-  /// Praxis writes -1 for a dimension that is not split.
-  static Value splits(Value members) {
-    for (Value& split : members.items) {
+  /// Praxis writes -1 for a dimension that is not split, and null where nothing is said.
+  static Value splits(const Value& members) {
+    Value out = Value::map();
+    for (size_t i = 0; i < members.keys.size(); ++i) {
+      if (members.items[i].is_null()) continue;
+      Value split = members.items[i];
       for (Value& dim : split.items) {
         if (dim.kind == Value::Kind::kInt) dim = {};
       }
+      out.add(members.keys[i], std::move(split));
     }
-    return members;
+    return out;
   }
 
   /// Praxis marks an initializer that was not set by this scale.
