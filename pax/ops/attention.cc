@@ -113,6 +113,7 @@ constinit const OpDef kAttentionGrad{.name = "attention_grad",
                                        require_fit(call);
                                        return std::vector<TensorType>{call.type(0), call.type(1), call.type(2)};
                                      },
+                                     .batch = with_larger_batch,
                                      .lower = lower_gradient};
 
 constinit const OpDef kAttention{.name = "attention",
