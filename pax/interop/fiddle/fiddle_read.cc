@@ -87,7 +87,8 @@ class Reader {
     const bool is_enumerator = name.name.find('.') != std::string::npos;
     if (is_number_type) return name.last();
     if (!is_enumerator) return name.full();
-    std::string value = name.last();  // SAVE_NOTHING: the value that configs write is save_nothing
+    std::string value = name.last();
+    if (name.name.starts_with("AutodiffCheckpointType.")) return value;  // known here by both
     for (char& c : value) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return value;
   }
