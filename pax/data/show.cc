@@ -26,11 +26,22 @@ std::string painted(std::string_view text, size_t colour, bool dim, Style style)
   return dim ? fmt::format("({})", text) : std::string(text);
 }
 
+/// Text of ids; bos, eos and pad by their names where decoding leaves them out.
 std::string text_of(std::span<const int32_t> ids, const Tokenizer* tokenizer) {
-  if (tokenizer != nullptr) return visible(tokenizer->decode_with_specials(ids));
   std::string out;
-  for (const int32_t id : ids) out += fmt::format("{}{}", out.empty() ? "" : " ", id);
-  return out;
+  if (tokenizer == nullptr) {
+    for (const int32_t id : ids) out += fmt::format("{}{}", out.empty() ? "" : " ", id);
+    return out;
+  }
+  const SpecialIds special = tokenizer->special_ids();
+  size_t start = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const bool has_role = ids[i] == special.bos || ids[i] == special.eos || ids[i] == special.pad;
+    if (!has_role || !tokenizer->decode_with_specials(ids.subspan(i, 1)).empty()) continue;
+    out += visible(tokenizer->decode_with_specials(ids.subspan(start, i - start))) + visible(tokenizer->piece(ids[i]));
+    start = i + 1;
+  }
+  return out + visible(tokenizer->decode_with_specials(ids.subspan(start)));
 }
 
 /// One row: runs of positions with equal segment and weight, each painted.

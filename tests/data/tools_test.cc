@@ -149,6 +149,14 @@ TEST(ShowBatch, TellsSegmentsWeightAndPadding) {
   EXPECT_THAT(show_batch(packed_batch(), &bytes, Style::kColour), HasSubstr("\x1b[2;36ma\x1b[0m"));
 }
 
+TEST(ShowBatch, TokensWithARoleAreShownByName) {
+  LmBatch batch(1, 4);
+  const std::vector<int32_t> ids{BytesTokenizer::kBos, 'a' + BytesTokenizer::kOffset, BytesTokenizer::kEos};
+  batch.append(0, ids, ids, std::vector<float>{1, 1, 1});
+  const BytesTokenizer bytes;
+  EXPECT_THAT(show_batch(batch.take(), &bytes, Style::kPlain), HasSubstr("<bos>a<eos> [1 padding]"));
+}
+
 TEST(ShowBatch, PageEscapesTextAndNeedsNoOtherFile) {
   const BytesTokenizer bytes;
   const std::string page = html_page("a & b", show_batch(packed_batch(), &bytes, Style::kHtml));
