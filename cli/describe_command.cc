@@ -23,6 +23,13 @@ bool contains(std::string_view text, std::string_view word) {
   return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
+/// "lm.c4" of "lm.c4.C4SpmdAdam"; "maxtext" of "maxtext.llama3.1-8b", which ends in no class.
+std::string group_of(std::string_view name) {
+  const size_t last = name.find_last_of('.');
+  const bool ends_in_class = last + 1 < name.size() && std::isupper(static_cast<unsigned char>(name[last + 1])) != 0;
+  return std::string(name.substr(0, ends_in_class ? last : name.find('.')));
+}
+
 /// The evaluation step; of a model that evaluates only what an input of its own gives, the training step.
 TracedProgram trace_forward(const ExperimentConfig& config) {
   const data::BatchSpec batch = training_batch_spec(config);
@@ -54,7 +61,7 @@ int list_command(const std::string& search, bool json) {
   for (const config::ConfigType* type : registry.implementing(config::type_name<Experiment>())) {
     if (!contains(type->name, search) && !contains(type->doc, search)) continue;
     rows.push_back({{"name", type->name}, {"doc", type->doc}});
-    groups[std::string(type->name.substr(0, type->name.find_last_of('.')))].push_back(type);
+    groups[group_of(type->name)].push_back(type);
   }
   if (json) {
     fmt::print("{}\n", rows.dump());
