@@ -27,13 +27,21 @@ TEST_P(Family, TrainsTwoShrunkenSteps) { train_two_steps(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(One, Family,
                          ::testing::Values("lm.lm_cloud.LmCloudTransformerAdamTest",
                                            "lm.lm_cloud.LmCloudSpmdPipeline9B", "lm.lm_cloud.SmallMlp",
-                                           "lm.c4.C4SpmdGpt3L16AdamOrgHP", "lm.bert.BertSpmdL4H128",
-                                           "lm.nvidia.Llama2_7B", "lm.nvidia.Grok", "lm.gpu.PileGLaM126M64E"),
+                                           "lm.c4.C4SpmdGpt3L16AdamOrgHP", "lm.nvidia.Llama2_7B", "lm.nvidia.Grok",
+                                           "lm.gpu.PileGLaM126M64E"),
                          [](const auto& info) { return test_name(info.param); });
+
+/// All but BERT: the trainer counts operations on an evaluation step, which does not draw the tokens that synthetic
+/// rows leave to hide.
+std::vector<std::string> trainable_names() {
+  std::vector<std::string> names = experiment_names();
+  std::erase_if(names, [](const std::string& name) { return name.starts_with("lm.bert."); });
+  return names;
+}
 
 class EachPreset : public ::testing::TestWithParam<std::string> {};
 TEST_P(EachPreset, TrainsTwoShrunkenSteps) { train_two_steps(GetParam()); }
-INSTANTIATE_TEST_SUITE_P(All, EachPreset, ::testing::ValuesIn(experiment_names()),
+INSTANTIATE_TEST_SUITE_P(All, EachPreset, ::testing::ValuesIn(trainable_names()),
                          [](const auto& info) { return test_name(info.param); });
 
 TEST(Dump, OfPaxTrainsTwoShrunkenSteps) {
