@@ -103,7 +103,7 @@ ExperimentConfig experiment_of(const ImportRequest& request, const HfConfig& con
   input.batch_size = 8;
   input.seq_len = row_length(config);
   input.tokenizer = tokenizer_of(fs::absolute(request.out / "hf"));
-  out.input = input;
+  if (model.has_field("lm_tpl")) out.input = input;  // others need pairs of texts, or images
   if (out.task.model.has_field("decoder_tpl")) {
     out.task.model.set("decoder_tpl.seqlen", *input.seq_len);
     const std::vector<int64_t> eos = config.ids("eos_token_id");
