@@ -1,6 +1,6 @@
 #include "pax/config/registry.h"
 #include "pax/experiments/lm/registry.h"
-#include "pax/experiments/lm/spmd_constants.h"
+#include "pax/experiments/lm/task_parts.h"
 #include "pax/task/models/bert_model.h"
 
 // paxml.tasks.lm.params.bert: models that find hidden tokens. Their data is synthetic until an input is set.
@@ -22,6 +22,7 @@ struct BertConstants : LmSpmdConstants {
     CHECKPOINT_POLICY = AutodiffCheckpointType::kSaveDotWithNoBatchDim;
     CHECKPOINT_EVERY_N_STEPS = 500;
     MAX_SEQ_LEN = 512;
+    DCN_MESH_SHAPE.clear();
   }
   static void fields(BertConstants& self, config::FieldVisitor& visit) {
     LmSpmdConstants::fields(self, visit);
@@ -39,6 +40,7 @@ struct BertConstants : LmSpmdConstants {
 
 SingleTask BertConstants::task() const {
   SingleTask task = LmSpmdConstants::task();
+  block_of(task).set("dim_per_head", nullptr);  // always MODEL_DIMS / NUM_HEADS
   task.name = "bert_task";
   BertModel::Config bert;
   bert.name = "bert_lm";
