@@ -132,6 +132,7 @@ std::string plan_text(const Plan& plan) {
       fmt::format("model FLOPs a step: {:.4e}; {:.4e} with causal attention halved\n", plan.flops, plan.causal_flops);
   out +=
       fmt::format("trace {:.1f} ms, emit {:.1f} ms, compile {:.1f} s\n", plan.trace_ms, plan.emit_ms, plan.compile_s);
+  if (!plan.refusal.empty()) out += fmt::format("the compiler says: {}\n", plan.refusal);
   if (!plan.advice.empty()) out += "to try:\n";
   for (const std::string& line : plan.advice) out += fmt::format("  - {}\n", line);
   return out;
