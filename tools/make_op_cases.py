@@ -1,7 +1,7 @@
 """make_op_cases.py FOLDER: op cases with attributes drawn at random, and what JAX makes of them.
 
 Writes FOLDER/jax_ops.json (one entry a case: op, attributes, names of its arrays) and FOLDER/jax_ops.safetensors. Run it as
-`tools/with_packages DIR jax==0.10.2 -- tools/make_op_cases.py tests/golden/ops`; the same seed gives the same file.
+`tools/with_packages DIR jax==0.10.2 -- tools/make_op_cases.py tests/ops/recorded`; the same seed gives the same file.
 """
 import json
 import math

@@ -87,7 +87,7 @@ int run(const Options& options) {
   std::erase_if(cases, [&](const CaseFile& file) { return !wanted(file, options); });
 
   // Programs are tiny: compiling them is all the work. Read by the plugin when it is loaded.
-  setenv("XLA_FLAGS", "--xla_backend_optimization_level=0", 0);
+  setenv("XLA_FLAGS", "--xla_backend_optimization_level=1", 0);
   config::Registry registry;
   register_layers(registry);
   register_optim(registry);

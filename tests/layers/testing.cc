@@ -1,5 +1,7 @@
 #include "tests/layers/testing.h"
 
+#include <gtest/gtest.h>
+
 #include "pax/ir/stablehlo.h"
 #include "pax/ir/transform.h"
 #include "pax/pjrt/client.h"
@@ -8,9 +10,22 @@
 namespace pax {
 namespace {
 
+/// One client for all tests, closed while the plugin's own statics still live.
+class SharedClient : public testing::Environment {
+ public:
+  void TearDown() override { client.reset(); }
+  std::shared_ptr<const Client> client;
+};
+
+SharedClient* const shared = [] {
+  auto* environment = new SharedClient;
+  testing::AddGlobalTestEnvironment(environment);
+  return environment;
+}();
+
 const std::shared_ptr<const Client>& client() {
-  static const std::shared_ptr<const Client> only = open_client({});
-  return only;
+  if (!shared->client) shared->client = open_client({});
+  return shared->client;
 }
 
 }  // namespace

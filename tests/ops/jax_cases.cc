@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 std::filesystem::path golden(const char* file) {
-  return std::filesystem::path(PAX_SOURCE_DIR) / "tests" / "golden" / "ops" / file;
+  return std::filesystem::path(PAX_SOURCE_DIR) / "tests" / "ops" / "recorded" / file;
 }
 
 const SafetensorsReader& arrays() {

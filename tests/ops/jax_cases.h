@@ -15,7 +15,7 @@ struct JaxExpected {
   double tolerance;
 };
 
-/// Cases of tests/golden/ops/jax_ops.json in one program.
+/// Cases of tests/ops/recorded/jax_ops.json in one program.
 struct JaxCases {
   std::vector<HostArray> inputs;      ///< In the order of the program's arguments.
   std::vector<JaxExpected> expected;  ///< In the order of its outputs.

@@ -8,7 +8,7 @@
 
 namespace pax {
 
-/// The op of a case of tests/golden/ops/jax_ops.json, with its attributes, on `inputs`. Throws RuntimeError for an op
+/// The op of a case of tests/ops/recorded/jax_ops.json, with its attributes, on `inputs`. Throws RuntimeError for an op
 /// that is not known.
 std::vector<Tensor> build_case(std::string_view op, const nlohmann::json& attrs, const std::vector<Tensor>& inputs);
 

@@ -1,5 +1,7 @@
 #include "tests/ops/testing.h"
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <map>
 #include <random>
@@ -10,9 +12,21 @@
 namespace pax {
 namespace {
 
+/// One client for each plugin, closed while the plugins' own statics still live.
+class SharedClients : public testing::Environment {
+ public:
+  void TearDown() override { of.clear(); }
+  std::map<std::string, std::shared_ptr<const Client>> of;
+};
+
+SharedClients* const shared = [] {
+  auto* environment = new SharedClients;
+  testing::AddGlobalTestEnvironment(environment);
+  return environment;
+}();
+
 std::shared_ptr<const Client> client_of(const std::string& plugin) {
-  static std::map<std::string, std::shared_ptr<const Client>> clients;
-  auto& client = clients[plugin];
+  auto& client = shared->of[plugin];
   if (client == nullptr) {
     const auto path = std::filesystem::path(PAX_DEPS_DIR) / "plugins" / "cpu" / plugin / "plugin.so";
     client = Client::create(Plugin::load(path), {{"cpu_device_count", int64_t{1}}});
