@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Products, EverySum,
                                            Sum{"btnh,dnh->btd", {2, 67, 3, 33}, {130, 3, 33}},
                                            Sum{"btnh,bsnh->bnts", {3, 90, 4, 75}, {3, 99, 4, 75}},
                                            Sum{"bnts,bsnh->bnth", {3, 4, 90, 99}, {3, 99, 4, 65}},
-                                           Sum{"gecm,emf->gecf", {2, 3, 80, 70}, {3, 70, 99}}));
+                                           Sum{"egcm,emf->egcf", {3, 2, 80, 70}, {3, 70, 99}}));
 
 class EveryPlugin : public ::testing::TestWithParam<std::string> {};
 
