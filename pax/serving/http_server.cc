@@ -68,6 +68,11 @@ class HttpServer::Impl {
     server_.set_write_timeout(kReadSeconds);
     server_.set_keep_alive_timeout(kKeepAliveSeconds);
     server_.set_tcp_nodelay(true);
+    server_.set_socket_options([this](socket_t socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+      socket_ = socket;
+    });
     server_.set_error_handler([this](const httplib::Request&, httplib::Response& response) { fill_error(response); });
     server_.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
       set_error(response, 500, "the server could not answer");
@@ -79,6 +84,8 @@ class HttpServer::Impl {
       fail<RuntimeError>("serve: {}:{} cannot be listened on; it may be taken: give another --port", options_.host,
                          options_.port);
     }
+    // The library lets five clients wait to be accepted; a burst of more would be turned away.
+    ::listen(socket_, static_cast<int>(options_.max_waiting));
   }
 
   int port() const { return port_; }
@@ -251,6 +258,7 @@ class HttpServer::Impl {
   int64_t first_tokens_ = 0;
   Scheduler scheduler_;
   httplib::Server server_;
+  socket_t socket_ = INVALID_SOCKET;  ///< that listens
 };
 
 HttpServer::HttpServer(TextModel& model, ServerOptions options)
