@@ -43,8 +43,10 @@ def main():
   folder.mkdir(parents=True, exist_ok=True)
   lines = [line for line in pathlib.Path(corpus).read_text().split('\n') if line]
   for name, options in KINDS.items():
-    sentencepiece.SentencePieceTrainer.train(input=corpus, model_prefix=str(folder / name), minloglevel=2,
-                                             hard_vocab_limit=False, max_sentence_length=100000, **options)
+    # From lines and into memory: a model that is trained from a file keeps the file's path.
+    with (folder / f'{name}.model').open('wb') as model_file:
+      sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model_file, minloglevel=2,
+                                               hard_vocab_limit=False, max_sentence_length=100000, **options)
     model = sentencepiece.SentencePieceProcessor(model_file=str(folder / f'{name}.model'))
     cases = [{'text': t, 'ids': model.encode(t), 'pieces': model.encode(t, out_type=str),
               'decoded': model.decode(model.encode(t)), 'normalized': model.normalize(t)} for t in texts(rng, lines)]
@@ -56,7 +58,6 @@ def main():
                 'bos_id': model.bos_id(), 'eos_id': model.eos_id(), 'pad_id': model.pad_id(), 'cases': cases,
                 'decode_cases': decode_cases}
     (folder / f'{name}.expected.json').write_text(json.dumps(expected) + '\n')
-    (folder / f'{name}.vocab').unlink()
 
 
 main()
