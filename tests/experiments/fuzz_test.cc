@@ -14,13 +14,14 @@
 namespace pax {
 namespace {
 
-/// Reads mutations of `text` for three seconds; whatever comes of it is a result or one of this program's errors.
+/// Reads mutations of `text` for three seconds, 25 at the least; whatever comes of it is a result or one of this
+/// program's errors.
 template <class Read>
 void fuzz(const std::string& text, Read&& read) {
   Mutator mutator(17);
   int refused = 0, rounds = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
-  for (; std::chrono::steady_clock::now() < end; ++rounds) {
+  for (; rounds < 25 || std::chrono::steady_clock::now() < end; ++rounds) {
     try {
       read(mutator.mutate(text));
     } catch (const ConfigError&) {
@@ -31,7 +32,7 @@ void fuzz(const std::string& text, Read&& read) {
       ++refused;
     }
   }
-  EXPECT_GT(rounds, 0);
+  EXPECT_GT(rounds, 20);
   EXPECT_GT(refused, 0);
 }
 
